@@ -12,7 +12,7 @@ from milepost.search import quoted
 from milepost.testing import fake_index
 from milepost.types import Document, Mark
 from milepost.verdicts import CheckResult
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 TEXTS = {
     "bees": "Bees build cells of wax. The queen lays the eggs. A swarm leaves the hive in June.",
@@ -165,11 +165,8 @@ def test_pages_and_headings() -> None:
 
 
 def test_a_sentence_over_lines_and_pages_of_a_pdf(tmp_path: Path) -> None:
-    first, second = PdfPage(), PdfPage()
-    first.lines(72, 700, ["The quick brown fox jumps over a lazy dog, and the hedge-"])
-    second.lines(72, 700, ["hog looks on; nobody sees it pass."])
-    path = tmp_path / "fox.pdf"
-    path.write_bytes(write_pdf([first, second]))
+    path, first = tmp_path / "fox.pdf", "The quick brown fox jumps over a lazy dog, and the hedge-"
+    path.write_bytes(pdf_of([first], ["hog looks on; nobody sees it pass."]))
     with fake_index() as index:
         index.add(path)
         for text in (

@@ -6,18 +6,17 @@ from pathlib import Path
 import pytest
 
 from milepost.exports.marking.highlights import count_highlights
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 QUESTION = "Who lays the eggs?"
 
 
 @pytest.fixture
 def pdf(tmp_path: Path) -> Path:
-    pages = [PdfPage(), PdfPage()]
-    pages[0].lines(72, 700, ["Bees build cells of wax.", "", "The queen lays the eggs."])
-    pages[1].lines(72, 700, ["A ship needs deep water.", "", "Tugs pull ships to the quay."])
+    first = ["Bees build cells of wax.", "", "The queen lays the eggs."]
+    second = ["A ship needs deep water.", "", "Tugs pull ships to the quay."]
     path = tmp_path / "bees.pdf"
-    path.write_bytes(write_pdf(pages))
+    path.write_bytes(pdf_of(first, second))
     return path
 
 

@@ -12,7 +12,7 @@ from milepost.encoder.engine.folder import cache_folder
 from milepost.index.known_files import KnownFiles
 from milepost.types import READ_DEFAULTS
 from support.locked_pdf import locked
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 
 @pytest.fixture(autouse=True)
@@ -133,9 +133,7 @@ def test_what_a_password_opens_stays_where_it_is(cli, model, tmp_path, own_cache
     from support.server import running_server
 
     file = tmp_path / "locked.pdf"
-    page = PdfPage()
-    page.text(72, 700, "Bees make wax in eight glands.", 14)
-    file.write_bytes(locked(write_pdf([page]), "bee"))
+    file.write_bytes(locked(pdf_of(["Bees make wax in eight glands."], size=14), "bee"))
     with running_server(file, cache=own_cache) as (running, client):
         failed = running.indexed(client)["failed"]
         client.post(f"/documents/{failed[0]['id']}/reading", json={"password": "bee"})

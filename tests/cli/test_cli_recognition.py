@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import milepost
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 from support.scan_writer import joined, needs_ocr, scan
 
 LINES = ["The harbour master counts every ship.", "Badgers dig deep setts under the old oak."]
@@ -14,16 +14,11 @@ LIGHT = ["--model", "landmark-light"]
 PRINTED = "Gold melts at 1064 degrees and never rusts."
 
 
-def page(*lines: str) -> bytes:
-    made = PdfPage()
-    made.lines(72, 700, list(lines), size=14, step=40)
-    return write_pdf([made])
-
-
 @pytest.fixture
 def pdf(tmp_path: Path) -> Path:
     path = tmp_path / "mixed.pdf"
-    path.write_bytes(joined(scan(page(*LINES), dpi=100), page(PRINTED)))
+    scanned, printed = (pdf_of(lines, size=14, step=40) for lines in (LINES, [PRINTED]))
+    path.write_bytes(joined(scan(scanned, dpi=100), printed))
     return path
 
 

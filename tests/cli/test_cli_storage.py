@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.files import write_files
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 from support.postgres import fresh_schema
 from support.s3 import KEYS, S3, moto, s3
 
@@ -35,9 +35,7 @@ def test_a_prefix_is_indexed_searched_and_brought_up_to_date(cli, s3: S3, tmp_pa
 
 
 def test_a_search_of_an_address_is_kept(cli, s3: S3, monkeypatch, tmp_path: Path) -> None:
-    page = PdfPage()
-    page.text(72, 700, "Bees make wax in eight glands.")
-    s3.put("bees.pdf", write_pdf([page]))
+    s3.put("bees.pdf", pdf_of(["Bees make wax in eight glands."]))
     first = cli("search", "Where is wax made?", s3.url(), *LIGHT)
     assert (first.exit_code, "eight glands" in first.stdout) == (0, True), first.output
     assert s3.url("bees.pdf") in first.stdout

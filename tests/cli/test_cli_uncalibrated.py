@@ -10,7 +10,7 @@ import milepost
 from milepost.encoder.engine.folder import find_model
 from milepost.encoder.engine.manifest import MANIFEST
 from support.cli_fixtures import Cli
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 
 @pytest.fixture
@@ -51,9 +51,7 @@ def test_limits_by_percentage_are_doubted(
     questions = tmp_path / "questions.txt"
     questions.write_text("What do bees build?\n", encoding="utf-8")
     pdf = tmp_path / "bees.pdf"
-    page = PdfPage()
-    page.text(72, 700, "Bees build cells of wax.")
-    pdf.write_bytes(write_pdf([page]))
+    pdf.write_bytes(pdf_of(["Bees build cells of wax."]))
     for asked in (
         ("table", questions, notes, "-o", tmp_path / "out.csv"),
         ("annotate", pdf, "What do bees build?", "--out", tmp_path / "marked.pdf"),

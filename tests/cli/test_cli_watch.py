@@ -14,7 +14,7 @@ import pytest
 
 import milepost
 from support.cli_process import command, environment
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 pytest.importorskip("watchfiles", reason="needs the extra watch")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to one process")
@@ -105,9 +105,7 @@ def test_changes_are_indexed_and_ctrl_c_ends_it(watched, notes, tmp_path, model)
 
 @posix
 def test_a_bad_file_is_reported_once_and_read_when_complete(watched, notes, tmp_path, model):
-    page = PdfPage()
-    page.text(72, 700, "Badgers dig deep setts under the oak.")
-    whole = write_pdf([page])
+    whole = pdf_of(["Badgers dig deep setts under the oak."])
     path = notes / "paper.pdf"
     path.write_bytes(whole[:200])
     assert "paper.pdf" in watched.wait_for("not read:")

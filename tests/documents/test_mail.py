@@ -13,6 +13,7 @@ from milepost.documents.readers.outlook import know_code_pages
 from milepost.errors import UnreadableFile
 from milepost.types import Document
 from support.ole_writer import msg
+from support.pdf_writer import pdf_of
 
 FRENCH = "Le café est fermé jusqu'à l'été prochain. À bientôt, chère Hélène !"
 
@@ -119,14 +120,8 @@ def test_an_attached_mail_may_have_no_headers(head: str, inner: str) -> None:
 
 def test_a_page_of_an_attachment_is_no_page_of_the_mail() -> None:
     """Nobody is sent to page 3 of a mail."""
-    from support.pdf_writer import PdfPage, write_pdf
-
-    page = PdfPage()
-    page.text(72, 700, "The plan has a page.")
-    made = mail()
-    made.add_attachment(
-        write_pdf([page]), maintype="application", subtype="pdf", filename="plan.pdf"
-    )
+    made, plan = mail(), pdf_of(["The plan has a page."])
+    made.add_attachment(plan, maintype="application", subtype="pdf", filename="plan.pdf")
     document = eml(made)
     at = document.text.index("The plan")
     assert document.place(at) == "mail of 2026-03-01, attachment plan.pdf, page 1"

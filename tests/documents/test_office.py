@@ -104,28 +104,6 @@ def test_initials() -> None:
     assert read_bytes(word(body), "a.docx").text == "Once there was a mill."
 
 
-def test_list_numbers() -> None:
-    levels = "".join(
-        f"<w:lvl w:ilvl='{n}'><w:start w:val='1'/><w:numFmt w:val='{kind}'/>"
-        f"<w:lvlText w:val='{text}'/></w:lvl>"
-        for n, (kind, text) in enumerate([("decimal", "%1."), ("lowerLetter", "(%2)")])
-    )
-    numbering = (
-        f"<w:numbering xmlns:w='{W}'><w:abstractNum w:abstractNumId='5'>{levels}</w:abstractNum>"
-        "<w:num w:numId='1'><w:abstractNumId w:val='5'/></w:num></w:numbering>"
-    )
-    items = [("Boil", 0), ("slowly", 1), ("gently", 1), ("Pour", 0), ("again", 1)]
-    body = "".join(
-        f"<w:p><w:pPr><w:numPr><w:ilvl w:val='{level}'/><w:numId w:val='1'/></w:numPr></w:pPr>"
-        f"{run(words)}</w:p>"
-        for words, level in items
-    )
-    data = word(body, more={"numbering": numbering})
-    assert read_bytes(data, "a.docx").text == (
-        "1. Boil\n(a) slowly\n(b) gently\n2. Pour\n(a) again"
-    )
-
-
 def test_diagrams_and_inserted_files() -> None:
     body = (
         f"<w:p>{run('Steps:')}<w:r><w:drawing><a:graphicData xmlns:a="

@@ -1,7 +1,6 @@
 """The PDF reader on small files made on the fly."""
 
 import re
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import InputError, UnreadableFile
 from milepost.table_rows import Tables, table_at
 from milepost.types import Document
-from support.pdf_writer import PdfPage, check_document, write_pdf
+from support.pdf_writer import PdfPage, check_document, pdf_of, write_pdf
+from support.threads import at_once
 
 WORDS = (
     "the quick brown fox jumps over a lazy dog while seven grey geese fly slowly across that wide "
@@ -261,14 +261,6 @@ def test_line_ends_are_glued_as_a_reader_would(before: str, after: str, joined: 
     assert text[: len(text) - fallen] + between + after == joined
 
 
-@given(st.text(max_size=30), st.text(max_size=30))
-@settings(max_examples=100, deadline=None)
-def test_glue_drops_at_most_a_hyphen(before: str, after: str) -> None:
-    fallen, between = LineJoiner([before, after]).join(before, after)
-    assert between in ("", " ")
-    assert fallen == 0 or (fallen == 1 and before[-1] in "-\u2010\u2011")
-
-
 @given(
     st.lists(
         st.tuples(
@@ -312,9 +304,7 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
 
 
 def test_boxes_need_the_same_file(tmp_path: Path) -> None:
-    page = PdfPage()
-    page.lines(72, 700, _prose(20))
-    data = write_pdf([page])
+    data = pdf_of(_prose(20))
     path = tmp_path / "a.pdf"
     path.write_bytes(data)
     document = read_pdf(data, "a.pdf", str(path))
@@ -331,28 +321,8 @@ def test_boxes_need_the_same_file(tmp_path: Path) -> None:
         document.boxes(0, 9)
 
 
-def test_what_is_no_pdf_is_refused() -> None:
-    with pytest.raises(UnreadableFile, match="not a PDF"):
-        read_pdf(b"PK\x03\x04 hello", "x.pdf", None)
-
-
-def test_a_cut_header_is_refused() -> None:
-    with pytest.raises(UnreadableFile, match="damaged"):
-        read_pdf(b"%PDF-1.7\n", "x.pdf", None)
-
-
 def test_threads_take_turns() -> None:
-    page = PdfPage()
-    page.lines(72, 700, _prose(80))
-    data = write_pdf([page])
+    data = pdf_of(_prose(80))
     texts: list[str] = []
-    threads = [
-        threading.Thread(target=lambda: texts.append(read_pdf(data, "x.pdf", None).text))
-        for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(texts) == 8
+    assert at_once(*[lambda: texts.append(read_pdf(data, "x.pdf", None).text)] * 8) == []
     assert len(set(texts)) == 1

@@ -1,14 +1,12 @@
 """Text in PDFs that a reader of the page cannot see, on small hostile files made here."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import milepost
-from milepost.documents import read, read_bytes
-from milepost.errors import InputError, UnreadableFile
+from milepost.documents import read_bytes
+from milepost.errors import UnreadableFile
 from milepost.types import Document, ReadOptions
 from support.pdf_writer import PdfPage, numbered, write_pdf
 
@@ -135,25 +133,6 @@ def test_pages_are_named_and_kinds_listed() -> None:
         f"pages 1, 3-4 have {count} characters of hidden text (invisible, white on white, smaller "
         "than a point), left out; --hidden keep reads it",
     )
-
-
-def test_boxes_agree_with_the_text(tmp_path: Path) -> None:
-    page = PdfPage()
-    page.operations += [drawn(SECRET, mode=3, y=720), drawn(SEEN, y=700)]
-    path = tmp_path / "a.pdf"
-    path.write_bytes(write_pdf([page]))
-    boxes = []
-    for document in (read(path), read(path, hidden="keep")):
-        at = document.text.index("five")
-        boxes.append(document.boxes(at, at + 4))
-    assert boxes[0] == boxes[1]
-    assert len(boxes[0]) == 1
-
-
-def test_a_wrong_word_is_refused(tmp_path: Path) -> None:
-    """Before the file is opened."""
-    with pytest.raises(InputError, match="hidden is 'show'"):
-        read(tmp_path / "no.pdf", hidden="show")  # type: ignore[arg-type]
 
 
 WAYS = st.sampled_from([(True, 0, "0 g"), (True, 1, "0 G"), (False, 3, "0 g"), (False, 0, "1 g")])

@@ -59,6 +59,8 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (zipped({"META-INF/container.xml": "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"}), "a.epub", "ent"),
         (zipped({"META-INF/container.xml": "<x/>"}), "a.epub", "no book"),
         (b"\0\1\2\3" * 200, "a.txt", "binary"),
+        (b"just words", "a.pdf", "not a pdf"),
+        (b"%PDF-1.7\n", "a.pdf", "damaged"),
         (b"just words\n", "a.eml", "not a mail"),
         (b"just words\n", "a.mbox", "not a mailbox"),
         (b"<?xml version='1.0'?><w:wordDocument xmlns:w='w'/>", "a.xml", "a document in XML"),

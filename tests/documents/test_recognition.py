@@ -11,16 +11,14 @@ import milepost
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import UnreadableFile
 from milepost.types import Box, Document, ReadOptions
-from support.pdf_writer import PdfPage, check_document, write_pdf
+from support.pdf_writer import check_document, pdf_of
 from support.scan_writer import drawn, joined, needs_ocr, scan, taken
 
 LINES = ["The harbour master counts every ship.", "Badgers dig deep setts under the old oak tree."]
 
 
 def _page(*lines: str) -> bytes:
-    page = PdfPage()
-    page.lines(72, 700, list(lines), size=14, step=20)
-    return write_pdf([page])
+    return pdf_of(list(lines), size=14, step=20)
 
 
 def _near(found: Box, true: Box, points: float) -> bool:

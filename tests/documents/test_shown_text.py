@@ -116,6 +116,9 @@ def test_what_two_styles_hide_is_shown() -> None:
     ("body", "parts", "wanted"),
     [
         (items(0, 0), numbering(level(0, "upperRoman", "%1)")), "I) a II) b"),
+        (items(0, 1, 1, 0, 1),
+         numbering(level(0, "decimal", "%1.") + level(1, "lowerLetter", "(%2)")),
+         "1. a (a) b (b) c 2. d (a) e"),
         (items(0, 0), numbering(level(0, "ordinal", "%1")), "1st a 2nd b"),
         (items(0, 0), numbering(level(0, "chineseCounting", "%1、")), "一、 a 二、 b"),
         (f"{items(0)}{items(0).replace(run('a'), '')}{items(0)}",

@@ -10,22 +10,11 @@ from hypothesis import strategies as st
 from milepost.documents import read_bytes, split
 from milepost.documents.readers import sheets
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.grid import Grid
 from milepost.documents.readers.table import MAX_UNIT, write_rows
 from milepost.errors import UnreadableFile
 from milepost.table_rows import table_at
 from support.office_writer import opendocument, word, xlsx
 from support.ole_writer import xls
-
-
-def test_grid() -> None:
-    grid, text = Grid(), TextBuilder()
-    grid.add([("Who", 1, 1), ("", 1, 1), ("May", 2, 1)])
-    grid.add([("Ann", 1, 2), ("", 1, 1), ("1", 1, 1), ("2", 1, 1)])
-    grid.add([("", 1, 1), ("", 1, 1), ("3", 1, 1)])
-    grid.add([("Sum", 1, 1), ("", 1, 1), ("", 1, 1), ("5", 1, 1)])
-    grid.write(text)
-    assert text.text == "Who | May\nAnn | 1 | 2\nAnn | | 3\nSum | | 5"
 
 
 def _cell(words: str, properties: str = "") -> str:

@@ -20,7 +20,7 @@ from milepost.exports.marking.highlights import count_highlights
 from milepost.exports.marking.update import RESOURCES
 from milepost.index import Index
 from milepost.testing import fake_index
-from support.pdf_writer import PdfPage, with_stream_table, write_pdf
+from support.pdf_writer import PdfPage, pdf_of, with_stream_table, write_pdf
 
 annotate = partial(marking.annotate, min_score=0)  # the fake model gives no probabilities
 
@@ -240,11 +240,9 @@ def test_a_copy_of_a_copy_keeps_both(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_a_passage_over_two_pages_has_two_highlights(tmp_path: Path) -> None:
-    pages = [PdfPage(), PdfPage()]
-    pages[0].lines(72, 100, ["Gold melts at 1064 degrees and is, as the old"])
-    pages[1].lines(72, 700, ["book about metals says, heavier than lead."])
+    first = ["Gold melts at 1064 degrees and is, as the old"]
     path, out = tmp_path / "a.pdf", tmp_path / "out.pdf"
-    path.write_bytes(write_pdf(pages))
+    path.write_bytes(pdf_of(first, ["book about metals says, heavier than lead."]))
     marked = annotate(indexed(path), path, QUESTION, out, k=1)
     assert marked.highlights == 2
     first, second = annotations(out)

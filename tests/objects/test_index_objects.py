@@ -9,17 +9,11 @@ import milepost
 from milepost.errors import InputError
 from milepost.objects import bucket, downloads
 from milepost.testing import fake_encoder
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 from support.s3 import S3
 
 BEES = "Bees build cells of wax. The queen lays the eggs."
 GOLD = "Gold melts at 1064 degrees. It never rusts."
-
-
-def pdf(*lines: str) -> bytes:
-    page = PdfPage()
-    page.lines(72, 700, list(lines))
-    return write_pdf([page])
 
 
 @pytest.fixture
@@ -31,7 +25,7 @@ def index():
 @pytest.fixture
 def reports(s3: S3) -> S3:
     s3.put("reports/bees.txt", BEES)
-    s3.put("reports/deep/gold leaf.pdf", pdf("Gold melts at 1064 degrees."))
+    s3.put("reports/deep/gold leaf.pdf", pdf_of(["Gold melts at 1064 degrees."]))
     s3.put("reports/.hidden.txt", "Hidden.")
     s3.put("reports/.git/config", "Hidden.")
     s3.put("reports/node_modules/a.txt", "Junk.")
@@ -175,19 +169,19 @@ def test_an_index_in_a_bucket_is_skipped(index, s3: S3) -> None:
 
 
 def test_boxes_are_found_in_the_object(index, s3: S3) -> None:
-    s3.put("gold.pdf", pdf("Gold melts at 1064 degrees.", "It never rusts."))
+    s3.put("gold.pdf", pdf_of(["Gold melts at 1064 degrees.", "It never rusts."]))
     index.add(s3.url())
     document = index.document(s3.url("gold.pdf"))
     start = document.text.index("1064")
     (box,) = document.boxes(start, start + 4)
     assert (box.page, 72 < box.left < 200) == (1, True)
-    s3.put("gold.pdf", pdf("Silver."))
+    s3.put("gold.pdf", pdf_of(["Silver."]))
     with pytest.raises(InputError, match="has changed since"):
         index.document(s3.url("gold.pdf")).boxes(0, 4)
 
 
 def test_a_copy_with_highlights_needs_a_file(index, s3: S3, tmp_path: Path) -> None:
-    s3.put("gold.pdf", pdf("Gold melts at 1064 degrees."))
+    s3.put("gold.pdf", pdf_of(["Gold melts at 1064 degrees."]))
     index.add(s3.url())
     with pytest.raises(InputError, match=r"gold\.marked\.pdf"):
         milepost.annotate(index, s3.url("gold.pdf"), "gold?", min_score=0)

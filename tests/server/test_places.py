@@ -90,11 +90,8 @@ def test_boxes_of_a_span_over_two_pages(asked) -> None:
         f"/documents/{ids['harbour.pdf']}/boxes", params={"start": start, "end": end}
     ).json()
     assert [box["page"] for box in got["boxes"]] == [1, 2]
-    listed = client.get("/documents").json()["documents"]
-    assert {each["title"]: each["uploaded"] for each in listed} == {
-        "notes.md": False,
-        "harbour.pdf": False,
-    }
+    assert got["pages"] == [{"page": n, "width": 612.0, "height": 792.0} for n in (1, 2)]
+    assert client.get(f"/documents/{ids['notes.md']}/boxes?start=0&end=9").status_code == 422
 
 
 def test_lines_of_a_page_have_their_text_and_place(asked) -> None:

@@ -11,19 +11,17 @@ from milepost.server.documents.planning import Planned, plan
 from milepost.store import DocumentInfo
 from milepost.testing import fake_encoder
 from support.files import write_files
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 WORDS = "Bees build cells of wax.\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    page = PdfPage()
-    page.text(72, 700, WORDS.strip())
     files = {
         "a.txt": WORDS,
         "sub/b.md": f"# Bees\n\n{WORDS}",
-        "three.pdf": write_pdf([page] * 3),
+        "three.pdf": pdf_of(*[[WORDS.strip()]] * 3),
         ".gitignore": "*.log\n",
         "x.log": WORDS,
         "empty.txt": "",

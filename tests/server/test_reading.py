@@ -9,7 +9,7 @@ import pytest
 
 from support.files import write_files
 from support.locked_pdf import locked
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 from support.scan_writer import needs_ocr, scan
 from support.server import running_server
 
@@ -20,11 +20,10 @@ VAULT = "The vault of the office opens at nine on Mondays."
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A folder with a locked PDF, a scan and a file of no use."""
-    page = PdfPage()
-    page.text(72, 700, VAULT, 14)
+    printed = pdf_of([VAULT], size=14)
     files = {
-        "locked.pdf": locked(write_pdf([page]), PASSWORD),
-        "scan.pdf": scan(write_pdf([page])),
+        "locked.pdf": locked(printed, PASSWORD),
+        "scan.pdf": scan(printed),
         "broken.pdf": b"%PDF-1.4\nnothing",
     }
     return write_files(tmp_path / "files", files)
@@ -83,15 +82,15 @@ def test_a_scan_is_read_when_somebody_wants_it(library: Path, tmp_path: Path) ->
         (line,) = lines["lines"]
         assert lines["text"].strip() == VAULT
         assert line["left"] == pytest.approx(72, abs=6)
+        (box,) = client.get(f"/documents/{identity}/boxes?start=0&end=7").json()["boxes"]
+        assert box["left"] == pytest.approx(72, abs=6)
         assert client.post("/documents/none/reading", json={"ocr": True}).status_code == 404
 
 
 def test_a_locked_scan_is_read_in_one_step(tmp_path: Path) -> None:
     """The password is not asked for again to recognise the text; pages stay locked."""
     needs_ocr()
-    page = PdfPage()
-    page.text(72, 700, VAULT, 14)
-    (tmp_path / "scan.pdf").write_bytes(locked(scan(write_pdf([page])), PASSWORD))
+    (tmp_path / "scan.pdf").write_bytes(locked(scan(pdf_of([VAULT], size=14)), PASSWORD))
     cache = tmp_path / "cache"
     with running_server(tmp_path / "scan.pdf", cache=cache) as (running, client):
         (one,) = failed(client).values()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from support.files import write_files
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 
@@ -41,16 +41,6 @@ TERMS = (
 )
 
 
-def pdf(*pages: list[str]) -> bytes:
-    """A PDF with these lines on its pages."""
-    made = []
-    for lines in pages:
-        page = PdfPage()
-        page.lines(72, 700, lines, step=24)
-        made.append(page)
-    return write_pdf(made)
-
-
 def book(characters: int = 8_000) -> str:
     """The part of the shipped book about the cells of the hive-bee."""
     text = BOOK.read_text(encoding="utf-8")
@@ -61,12 +51,13 @@ def book(characters: int = 8_000) -> str:
 
 def write_guide_files(folder: Path, home: Path) -> None:
     """Write them into the folder in which commands run, and into the user's own folder."""
+    report = pdf_of(*REPORT, step=24)
     files: dict[str, str | bytes] = {
-        "report.pdf": pdf(*REPORT),
-        "contracts/lease.pdf": pdf(CONTRACT),
-        "reports/annual.pdf": pdf(*REPORT),
+        "report.pdf": report,
+        "contracts/lease.pdf": pdf_of(CONTRACT, step=24),
+        "reports/annual.pdf": report,
         "papers/bees.md": NOTES,
-        "papers/report.pdf": pdf(*REPORT),
+        "papers/report.pdf": report,
         "notes/bees.md": NOTES,
         "notes.md": NOTES,
         "terms.html": TERMS,

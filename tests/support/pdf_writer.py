@@ -94,6 +94,16 @@ def write_pdf(
     return numbered(objects)
 
 
+def pdf_of(
+    *pages: list[str], x: float = 72, y: float = 700, size: float = 10, step: float = 12
+) -> bytes:
+    """A PDF with these lines on its pages."""
+    made = [PdfPage() for _ in pages]
+    for page, lines in zip(made, pages, strict=True):
+        page.lines(x, y, lines, size, step)
+    return write_pdf(made)
+
+
 def numbered(objects: list[bytes]) -> bytes:
     """Write a file of numbered objects; the first is the catalogue."""
     out = bytearray(b"%PDF-1.4\n")

@@ -9,14 +9,13 @@ from support.browser_page import Tabs, ask, open_page, ready, remove
 from support.locked_pdf import locked
 from support.nginx import nginx
 from support.page_documents import HERONS, LARKS, NOTES, harbour
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import pdf_of
 from support.server import Server
 
 
 def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_path: Path) -> None:
-    page_of = PdfPage()
-    page_of.text(72, 700, "The vault of the office opens at nine on Mondays.")
-    (tmp_path / "vault.pdf").write_bytes(locked(write_pdf([page_of]), "s3same"))
+    vault = pdf_of(["The vault of the office opens at nine on Mondays."])
+    (tmp_path / "vault.pdf").write_bytes(locked(vault, "s3same"))
     with tabs(own.url, allowed=("422",)) as page:
         open_page(page, own.url)
         page.set_input_files("#files", tmp_path / "vault.pdf")
