@@ -8,13 +8,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from starlette.testclient import TestClient
 
-from milepost.errors import StorageFull
-from milepost.index import Index
-from milepost.server.app import create_app
 from milepost.server.documents.library import Library
-from milepost.server.settings import ServeSettings
 from milepost.testing import fake_index
 from support.pdf_writer import PdfPage, write_pdf
 from support.server import START, Server, ServerProcess, running_server
@@ -44,30 +39,14 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
     running.indexed(client)
     listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
     assert accepted["id"] in [each["id"] for each in listed]
-    assert client.get(f"/documents/{accepted['id']}").json()["sentences"] == 1
-    assert client.delete(f"/documents/{accepted['id']}").json()["sentences"] == 1
+    path = f"/documents/{accepted['id']}"
+    assert client.get(path).json()["sentences"] == 1
+    removed = client.delete(path, params={"now": True}).json()
+    assert (removed["characters"], removed["sentences"], removed["words"]) == (15, 1, 3)
+    assert (removed["files"], removed["remains"]) == (1, "")
     left = client.get("/documents", params={"limit": 1000}).json()["documents"]
     assert accepted["id"] not in [each["id"] for each in left]
-    assert client.get(f"/documents/{accepted['id']}").status_code == 404
-
-
-def test_a_removal_says_what_was_removed(writable) -> None:
-    """The upload and the index; with ``now`` no byte of the text is left."""
-    running, client = writable
-    identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
-    running.indexed(client)
-    before = client.get(f"/documents/{identity}").json()
-    done = client.delete(f"/documents/{identity}", params={"now": True})
-    assert done.status_code == 200
-    removed = done.json()
-    assert (removed["characters"], removed["sentences"]) == (
-        before["characters"],
-        before["sentences"],
-    )
-    assert removed["words"] > 0
-    assert removed["files"] == 1  # the upload
-    assert removed["remains"] == ""
-    assert client.delete(f"/documents/{identity}", params={"now": True}).status_code == 404
+    assert client.get(path).status_code == client.delete(path).status_code == 404
 
 
 def test_a_pdf_has_pages_and_boxes(writable) -> None:
@@ -165,29 +144,6 @@ def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
         assert upload(client, "a.txt", b"text").status_code == 403
 
 
-def test_a_full_disk_is_named_without_its_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    db = tmp_path / "papers"
-
-    def full(*_: object, **__: object) -> None:
-        raise StorageFull(f"no space left for the index {db}; its contents are intact", "space")
-
-    with fake_index({"note": "A text."}) as index:
-        app = create_app(index, ServeSettings(), uploads=db / "uploads")
-        with TestClient(app, base_url="http://localhost") as client:
-            identity = client.get("/documents").json()["documents"][0]["id"]
-            monkeypatch.setattr(Index, "remove", full)
-            monkeypatch.setattr(Index, "add", full)
-            removed = client.delete(f"/documents/{identity}")
-            assert removed.status_code == 507
-            assert upload(client, "a.txt", b"A text.").status_code == 202
-            while not (state := client.get("/indexing").json())["idle"]:
-                pass
-        for said in (removed.json()["error"]["message"], state["failed"][0]["reason"]):
-            assert said.startswith("no space left for the index papers; its contents are intact")
-
-
 def test_on_a_full_disk_a_document_and_its_upload_go_together(
     small_disk: Path, tmp_path: Path
 ) -> None:
@@ -205,6 +161,7 @@ def test_on_a_full_disk_a_document_and_its_upload_go_together(
         filler = fill(small_disk)
         refused = client.delete(f"/documents/{identity}")
         assert (refused.status_code, state_of(client)) == (507, (["ibex.txt"], ["ibex.txt"]))
+        assert refused.json()["error"]["message"].startswith("no space left for the index db; ")
     with running_server("--db", db, cache=tmp_path / "c") as (_, client):
         assert state_of(client) == (["ibex.txt"], ["ibex.txt"])
         filler.unlink()

@@ -9,10 +9,6 @@ from milepost.server.govern import Governor
 from support.threads import at_once
 
 
-def test_batches_go_at_once_without_searches():
-    assert Governor().batch(10.0) < 0.8
-
-
 def test_a_batch_waits_for_searches_and_no_longer_than_its_patience(monkeypatch):
     monkeypatch.setattr(govern, "LINGER_S", 0.5)
     governor = Governor()

@@ -105,21 +105,6 @@ def index():
         yield opened
 
 
-def test_everything_given_is_indexed(index, tmp_path: Path) -> None:
-    for number in range(3):
-        (tmp_path / f"{number}.txt").write_text(f"Note {number} is here.", encoding="utf-8")
-    (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4")
-    indexer = Indexer(index, read_file)
-    indexer.add([tmp_path])
-    assert indexer.progress().waiting == 1
-    indexer.start()
-    assert indexer.join(60)
-    progress = indexer.progress()
-    assert (progress.indexed, progress.idle) == (3, True)
-    assert [Path(name).name for name, _ in progress.failed] == ["bad.pdf"]
-    indexer.stop()
-
-
 def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> None:
     first, second = tmp_path / "a.txt", tmp_path / "b.txt"
     first.write_text("One is whole.", encoding="utf-8")

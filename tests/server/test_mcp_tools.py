@@ -1,5 +1,6 @@
 """The tools through the SDK's own client: budgets, cursors, errors."""
 
+import base64
 import json
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from support.files import write_files
 
 BOOK = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
 QUESTION = "How do bees make the cells of the honeycomb?"
+NESTED = base64.urlsafe_b64encode(b"[" * 20_000).decode()
 
 
 @pytest.fixture(scope="module")
@@ -96,24 +98,12 @@ def test_reading_on_gives_the_whole_text(server, index) -> None:
     assert len(text) > 3000
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("Bees 😀 are insects.", "verbatim"),
-        ("bees 😀 are  insects", "verbatim"),
-        ("Bees 😀 are small insects.", "near"),
-        ("The parliament dissolved itself on a Tuesday.", "not found"),
-    ],
-)
-def test_a_quotation_is_checked(server, index, text, verdict) -> None:
-    result = call(server, "check", text=text, documents=["note.txt"])
+def test_a_quotation_is_checked(server, index) -> None:
+    result = call(server, "check", text="Bees 😀 are small insects.", documents=["note.txt"])
     found = result.structured_content
-    assert found["verdict"] == verdict
+    assert found["verdict"] == "near"
     assert tokens(index, result) <= 1500
-    if verdict == "near":
-        assert ["small", ""] in [
-            [a.strip(), b.strip()] for a, b in found["places"][0]["differences"]
-        ]
+    assert ["small", ""] in [[a.strip(), b.strip()] for a, b in found["places"][0]["differences"]]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +112,7 @@ def test_a_quotation_is_checked(server, index, text, verdict) -> None:
         ("search", {"question": "?"}, "neither letter nor digit"),
         ("search", {"question": QUESTION, "documents": ["x"]}, "no document has"),
         ("search", {"question": QUESTION, "cursor": "x"}, "cursor"),
+        ("search", {"question": QUESTION, "cursor": NESTED}, "not one of this question"),
         ("search", {"question": QUESTION, "filter": 'kind = "pdf"'}, "filter"),
         ("documents", {"cursor": _cursor("documents", 200, 0)}, "cursor"),
         ("search", {"question": QUESTION, "budget_tokens": 3}, "budget_tokens"),

@@ -96,13 +96,6 @@ def test_a_document_covers_a_narrow_screen_and_gives_it_back(tab: Tab, server: S
         assert page.evaluate("() => document.activeElement.className") == "title"
 
 
-def test_a_phone_has_no_hints_of_keys(tab: Tab, server: Server) -> None:
-    with tab(**PHONE) as page:
-        open_page(page, server.url)
-        assert page.locator("#results kbd").count() > 0
-        assert not any(key.is_visible() for key in page.locator("#results kbd").all())
-
-
 def test_motion_is_reduced_where_it_is_not_wanted(tab: Tab, server: Server) -> None:
     with tab(reduced_motion="reduce") as page:
         ready(page, server.url)

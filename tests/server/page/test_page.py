@@ -249,12 +249,6 @@ def test_citations_name_title_page_and_offsets(page: Page) -> None:
     assert int(plain[3]) - int(plain[2]) == len(sentence)
     where = f"characters {plain[2]}–{plain[3]}"
     assert cite("Markdown") == f"> {sentence}\n>\n> — *harbour.pdf*, p. 3, {where}"
-    bibtex = cite("BibTeX")
-    assert bibtex.startswith(f"@misc{{harbour-pdf-{plain[2]},\n")
-    assert "pages" in bibtex
-    assert sentence in bibtex
-    assert cite("MLA") == f"“{sentence[:-1]}” (harbour.pdf 3).\n\nharbour.pdf."
-    assert cite("APA").endswith("(harbour.pdf, n.d., p. 3).\n\nharbour.pdf. (n.d.).")
 
 
 def test_the_strip_leads_to_the_best_sentence_of_a_part(page: Page, server: Server) -> None:
