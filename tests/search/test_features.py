@@ -12,7 +12,7 @@ from milepost.search.features import FEATURES, features
 from milepost.search.fusion import SIGNALS, Fusion, fuse, standard
 from milepost.search.scope import Scope
 from milepost.store import Store
-from support.search_stores import empty_store, filled, gathered, put, unit
+from support.search_stores import empty_store, filled, gathered, put
 
 NAMES = list(FEATURES)
 TEXT = ["Bees build wax cells. ", "They live there.\n\n", "The queen lays eggs. ", "In wax.\n"]
@@ -169,31 +169,6 @@ def test_low_vocabulary_coverage_lowers_the_landmarks() -> None:
     assert full.signals["out of vocabulary"] == 0.0
     assert asked.signals["out of vocabulary"] == pytest.approx(0.9)
     assert text.signals["out of vocabulary"] == 1.0
-
-
-def test_unknown_words_weigh_nothing() -> None:
-    scope = gathered(filled(), ["nowhere", "neither"])
-    fused = fuse(scope, 0.0, Fusion())
-    assert share(fused) == pytest.approx(1.0)
-    assert share(fuse(gathered(filled(), []), 0.0, Fusion())) == pytest.approx(1.0)
-
-
-def test_equal_scores_say_nothing() -> None:
-    store = empty_store()
-    same = np.tile(unit(5), (40, 1))
-    put(store, "d", ["Again and again. "] * 40, vectors=same)
-    fused = fuse(gathered(store, ["again"], 6), 1.0, Fusion())
-    assert not fused.parts["landmark"].any()
-    assert not fused.parts["landmark ±1"].any()
-    assert not fused.parts["words"].any()
-    assert np.isfinite(fused.score).all()
-
-
-def test_one_sentence() -> None:
-    store = empty_store()
-    put(store, "d", ["Only this. "])
-    fused = fuse(gathered(store, ["only"]), 1.0, Fusion())
-    assert fused.score.tolist() == [0.0]
 
 
 @given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=60))

@@ -106,32 +106,3 @@ def test_the_command_prints_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert json.loads(out)["notes"][0] == NOTE + REMEDY
     assert not run("es.txt", "--quiet")[1]
     assert "reads" not in run("en.txt")[1]
-
-
-def test_the_server_and_the_tools_return_it(index: Index, tmp_path: Path) -> None:
-    pytest.importorskip("fastapi", reason="needs the serve extra")
-    pytest.importorskip("mcp", reason="needs the mcp extra")
-    import anyio
-    from mcp import Client
-
-    from milepost.server.documents import Library
-    from milepost.server.mcp.server import create_server
-    from milepost.server.mcp.tools import Tools
-    from support.server import running_server
-
-    tools = create_server(Tools(Library(index, Path("/nowhere"))))
-
-    async def ask() -> dict[str, object]:
-        async with Client(tools) as client:
-            arguments = {"question": QUESTIONS[0], "documents": ["es"], "budget_tokens": 800}
-            return (await client.call_tool("search", arguments)).structured_content
-
-    found = anyio.run(ask)
-    assert found["passages"]
-    assert unread(found["notes"]) == expected("es")
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "es.txt").write_text(SPANISH, encoding="utf-8")
-    with running_server(tmp_path / "texts", cache=tmp_path / "cache") as (_, client):
-        got = client.post("/search", json={"question": QUESTIONS[0]}).json()
-    assert got["passages"]
-    assert unread(got["notes"]) == expected("es")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.language.terms import STOP_WORDS, question_terms, terms
-from milepost.search.lexical import bm25, idf, windowed
+from milepost.search.lexical import bm25, idf
 from milepost.store.bm25 import K1, B
 
 
@@ -113,16 +113,6 @@ def test_a_question_of_function_words_keeps_them() -> None:
     assert question_terms("?!") == []
 
 
-def naive_windowed(values: list[float], document_offsets: list[int], reach: int) -> list[float]:
-    """The same sums, one row at a time."""
-    out = []
-    for row in range(len(values)):
-        low = max(border for border in document_offsets[:-1] if border <= row)
-        high = min(border for border in document_offsets if border > row)
-        out.append(sum(values[max(low, row - reach) : min(high, row + reach + 1)]))
-    return out
-
-
 @st.composite
 def documents(draw: st.DrawFn) -> list[list[list[str]]]:
     words = st.lists(st.sampled_from("abcde"), max_size=7)
@@ -131,16 +121,6 @@ def documents(draw: st.DrawFn) -> list[list[list[str]]]:
 
 def borders_of(texts: list[list[list[str]]]) -> np.ndarray:
     return np.cumsum([0, *map(len, texts)], dtype=np.int64)
-
-
-@settings(max_examples=50)
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 5), st.data())
-def test_windowed_sums(sizes: list[int], reach: int, data: st.DataObject) -> None:
-    document_offsets = np.cumsum([0, *sizes], dtype=np.int64)
-    n = int(document_offsets[-1])
-    values = data.draw(st.lists(st.integers(0, 9).map(float), min_size=n, max_size=n))
-    got = windowed(np.array(values, np.float32), document_offsets, reach)
-    np.testing.assert_allclose(got, naive_windowed(values, document_offsets.tolist(), reach))
 
 
 def measured(
@@ -174,9 +154,3 @@ def test_bm25_against_the_formula(texts: list[list[list[str]]], scale: int) -> N
                     total += idf * words[word] * (K1 + 1) / (words[word] + norm)
             slow.append(total)
     np.testing.assert_allclose(measured(texts, wanted, (scale,))[0], slow, rtol=1e-4, atol=1e-5)
-
-
-def test_rarity() -> None:
-    values = [idf(n, 1000) for n in (1, 10, 500, 1000)]
-    assert values == sorted(values, reverse=True)
-    assert values[-1] > 0

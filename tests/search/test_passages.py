@@ -162,15 +162,6 @@ def test_what_is_truncated_is_a_beginning_that_fits(text: str, left: int, measur
         assert part == text.rstrip()
 
 
-def test_truncated_at_a_word() -> None:
-    assert truncate_to("white whales sing", 13, len) == "white whales"
-    assert truncate_to("white whales sing", 12, len) == "white whales"
-    assert truncate_to("white whales sing", 11, len) == "white"
-    assert truncate_to("whales", 3, len) == "wha"
-    assert truncate_to("white whales sing", 2, words) == "white whales"
-    assert truncate_to("whales", 0, len) == ""
-
-
 def test_many_passages_take_no_square_of_time() -> None:
     n = 20_000
     scores = np.arange(n, dtype=np.float32)

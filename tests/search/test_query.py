@@ -14,10 +14,9 @@ from milepost.search import scope as room
 from milepost.search.language_notes import language_notes
 from milepost.search.query import DEFAULT_K, Budget, parse_length
 from milepost.search.quoted import places, regions
-from milepost.store import DocumentSelection, Entry, Store
+from milepost.store import DocumentSelection, Store
 from milepost.testing import fake_encoder
-from milepost.types import Document
-from support.languages import PAGES, QUESTIONS
+from support.languages import PAGES
 from support.search_stores import empty_store, filled, gathered, put, searched, unit
 from support.store_reads import reads
 
@@ -182,63 +181,6 @@ def test_everything_small_is_looked_at() -> None:
     assert np.flatnonzero(scope.paragraph_starts).tolist() == [0, 5, 10]
 
 
-def test_a_part_is_a_slice_of_its_document() -> None:
-    store = filled(3, 5)
-    scope = gathered(store, ["common"])
-    info, start, end = scope.part(6, 8)
-    assert info.name == "d1"
-    sentence = "Common word in document d1 at place p1x{}. "
-    assert reads(store).text("d1", start, end) == sentence.format(1) + sentence.format(2)
-
-
-def test_names_filter() -> None:
-    store = filled(4, 5)
-    words = ["p2x1", "common"]
-    some = gathered(store, words, names=["d2", "d0", "unknown"])
-    assert [info.name for info in some.documents] == ["d0", "d2"]
-    assert some.document_offsets.tolist() == [0, 5, 10]
-    assert some.idf == gathered(store, words).idf
-    assert int(some.lexical[0].argmax()) == 6
-    assert not len(gathered(store, words, names=[]).spans)
-
-
-def test_deleted_documents_are_gone() -> None:
-    store = filled(3, 5)
-    store.delete("d0")
-    put(store, "d1", ["All is new here. ", "Nothing of it is old. "])
-    scope = gathered(store, ["p0x1", "p1x1", "p2x1", "new"])
-    assert [info.name for info in scope.documents] == ["d2", "d1"]
-    assert scope.document_offsets.tolist() == [0, 5, 7]
-    assert scope.idf["p0x1"] == scope.idf["p1x1"] == 0.0
-    assert int((scope.lexical[0] > 0).sum()) == 2
-
-
-def test_empty_documents_are_passed_over() -> None:
-    store = empty_store()
-    put(store, "a", ["One word. "])
-    none = np.zeros((0, 8), np.float32)
-    store.put(
-        Entry(
-            Document("empty", ""),
-            spans=np.zeros((0, 2), np.int64),
-            vectors=none,
-            vocab_coverage=none[:, 0],
-            paragraph_starts=np.zeros(0, np.bool_),
-            terms=[],
-        )
-    )
-    put(store, "b", ["Two words. "])
-    scope = gathered(store, ["two"])
-    assert [info.name for info in scope.documents] == ["a", "b"]
-    assert (scope.lexical[0] > 0).tolist() == [False, True]
-
-
-def test_nothing_indexed() -> None:
-    scope = gathered(empty_store(), ["word"])
-    assert len(scope.spans) == 0
-    assert scope.idf == {"word": 0.0}
-
-
 @pytest.mark.parametrize("limit", [1, 12, 30])
 def test_candidates_find_what_everything_finds(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     store = filled(6, 12)
@@ -263,18 +205,10 @@ def test_a_document_over_the_limit_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert int(scope.lexical[0].argmax()) == 5 + 30
 
 
-def test_candidates_within_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "EVERYTHING", 1)
-    scope = gathered(filled(5, 6), ["common"], 3, names=["d3", "d1"])
-    assert {info.name for info in scope.documents} <= {"d1", "d3"}
-    assert len(scope.spans) > 0
-
-
 SCRIPTS = frozenset(script for _, script in PAGES if script != "other")
 ENGLISH = SupportedLanguages(
     "landmark-e", frozenset(), SCRIPTS, "`pip install it` adds a model that reads it"
 )
-MANY = SupportedLanguages("landmark-m", SCRIPTS, frozenset(), "")
 PROSE = "The fee was raised to five pounds, and those who could not pay it were sent away."
 
 
@@ -284,18 +218,6 @@ def noted(
     notes = language_notes(question, passages, reads, known, 0.4)
     assert len(notes) <= 1
     return "".join(notes)
-
-
-def test_a_model_of_many_languages_is_noted_for_a_script_it_lacks() -> None:
-    for (_, script), page in PAGES.items():
-        assert bool(noted(QUESTIONS[0], page, reads=MANY)) == (script == "other")
-
-
-def test_english_gets_no_note() -> None:
-    for question in (*QUESTIONS, "fee 1902", "naïve café"):
-        assert not noted(question, PROSE)
-        assert not noted(question, "12 34\n56 78", "x = 1")
-        assert not noted(question)
 
 
 def test_most_passages_decide() -> None:
@@ -309,11 +231,6 @@ def test_short_passages_are_judged_together() -> None:
     assert noted(
         "eggs", "Eier und Honig.", "Die Drohnen.", "Zellen aus Wachs.", "Das Volk der Bienen."
     )
-
-
-def test_a_question_in_another_language() -> None:
-    assert noted("Wie entstehen die Zellen der Bienen?", PROSE).startswith("the question is not")
-    assert noted("養蜂家は何をしますか", PROSE).startswith("the question is not English")
 
 
 def test_vocabulary_decides_where_the_language_does_not() -> None:

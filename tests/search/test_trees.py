@@ -41,10 +41,6 @@ def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -
         assert sum(parts.values()) == pytest.approx(followed(made, row), abs=1e-4)
 
 
-def test_no_rows() -> None:
-    assert grown(1).predict(np.zeros((0, 3), np.float32)).shape == (0,)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
     made = grown(seed, depth=seed)
