@@ -228,21 +228,6 @@ def test_dead_rows_are_given_back(index: Index) -> None:
     assert "Version 5" in index.search("version of the whale", k=1)[0].text
 
 
-def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:
-    path = shared_data / "files" / "pdf-rotated-pages.pdf"
-    report = index.add(path)
-    assert report.added == (str(path),)
-    passage = index.search("copyright registration", k=1, budget=200)[0]
-    boxes = index.boxes(passage)
-    assert boxes
-    assert passage.page in {box.page for box in boxes}
-    for box in boxes:
-        assert 0 <= box.left < box.right <= 1500
-        assert 0 <= box.top < box.bottom <= 1500
-    hit = passage.hits[0]
-    assert {box.page for box in index.document(passage.document).boxes(hit.start, hit.end)}
-
-
 def test_boxes_need_a_pdf(index: Index) -> None:
     index.add(Document("a", BEES))
     with pytest.raises(InputError, match="PDF"):

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -234,15 +233,6 @@ def test_a_passage_shows_its_answer() -> None:
     assert ">The queen lays the eggs.</b>" in html
     assert "&lt;script&gt;" in html
     assert not re.search(r"color|background|https?:|url\(", html)  # the page's own, in any mode
-
-
-def test_passages_compare_by_all_fields() -> None:
-    """As before they had a line of their own."""
-    first = fake_index({"a": NASTY}).search("queen", k=1)[0]
-    again = fake_index({"a": NASTY}).search("queen", k=1)[0]
-    assert first == again
-    assert hash(first.text) == hash(again.text)
-    assert first != replace(first, place="page 3")
 
 
 def test_an_index_says_what_it_holds(tmp_path: Path) -> None:

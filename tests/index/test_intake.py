@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.errors import UnreadableFile
 from milepost.index.intake import Step, file_signature
 from milepost.index.reading_ahead import ReadingAhead, ToRead
 from milepost.testing import fake_encoder
@@ -102,16 +101,6 @@ def test_a_file_that_has_changed_meanwhile_is_read_again(tmp_path: Path) -> None
         ahead.read(one)
         two[1].write_text("Owls hear well.", encoding="utf-8")
         assert ahead.read(_file(2, two[1])).text == "Owls hear well."
-
-
-def test_errors_come_when_their_file_is_asked_for(tmp_path: Path) -> None:
-    one, two, three = _files(tmp_path, ["Bees dance.", "", "Owls see."])
-    two[1].write_bytes(b"\x00\x01\x02\xff" * 99)
-    with ReadingAhead([one, two, three]) as ahead:
-        assert ahead.read(one).text == "Bees dance."
-        with pytest.raises(UnreadableFile):
-            ahead.read(two)
-        assert ahead.read(three).text == "Owls see."
 
 
 def test_an_index_reads_while_it_encodes(tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """Documents by name, and documents that are replaced."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import milepost
 from milepost.errors import InputError
-from milepost.exports.replacing import replacing
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from support.files import write_files
@@ -68,25 +66,3 @@ def test_what_is_no_name_is_not_in_the_index(index: milepost.Index, written: str
     """Ends count in whole parts of a path."""
     with pytest.raises(InputError, match="is not in the index"):
         index.search("fee", documents=written)
-
-
-@pytest.mark.parametrize(
-    "error", [None, OSError(28, "No space left on device"), KeyboardInterrupt()]
-)
-def test_the_old_content_stays_until_the_new_one_is_whole(
-    tmp_path: Path, error: BaseException | None
-) -> None:
-    path, draft = tmp_path / "file", tmp_path / "draft"
-    path.write_bytes(b"old")
-
-    def replaced() -> None:
-        with replacing(path, draft) as file:
-            file.write(b"new")
-            assert path.read_bytes() == b"old"
-            if error is not None:
-                raise error
-
-    with pytest.raises(type(error)) if error else nullcontext():
-        replaced()
-    assert path.read_bytes() == (b"old" if error else b"new")
-    assert not draft.exists()
