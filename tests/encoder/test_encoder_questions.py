@@ -1,15 +1,9 @@
 """Questions to vectors, and how well the tokenizer knows what is asked."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from milepost.encoder import Encoder
-from milepost.encoder.engine.fake import FakeEngine
-from milepost.encoder.engine.folder import ModelFolder
-from milepost.encoder.engine.manifest import Manifest, prefixed
-from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.manifest import prefixed
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
 from milepost.testing import fake_encoder
@@ -51,16 +45,6 @@ def test_vocab_coverage() -> None:
         assert MODEL.vocab_coverage(question) == 0.0
     marks = MODEL.encode("The sea was calm that day. Спокойное море.")
     assert marks.vocab_coverage[0] > 0.5 > marks.vocab_coverage[1]
-
-
-def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
-    path = shared_data / "init" / "landmark-minilm" / "tokenizer.json"
-    folder = ModelFolder(path.parent, Manifest("m", "m", 32))
-    model = Encoder(folder, FakeEngine(), Tokenizer(path, "[CLS]", "[SEP]"))
-    assert model.vocab_coverage("The whale is a mammal of the sea") == 1.0
-    assert model.vocab_coverage("Das Wetter ist schön heute") > 0.5
-    for question in ("ภาษาไทยเป็นภาษาที่สวยงาม", "हिन्दी में मेरा नाम", "東京都は首都です", "Привет"):
-        assert model.vocab_coverage(question) < 0.2
 
 
 PREFIX = "query: "

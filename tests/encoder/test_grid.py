@@ -1,6 +1,6 @@
 """Landmarks on a grid: where they stand, what they say of sentences, and texts read with them."""
 
-from itertools import accumulate, chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -31,15 +31,6 @@ def test_a_landmark_closes_every_n_tokens_and_the_rest(tokens: int, every: int) 
     assert min(1, tokens) <= sizes[-1] <= every
 
 
-@given(COUNTS, EVERY)
-def test_segments_hold_the_tokens_of_the_sentences(counts: list[int], every: int) -> None:
-    numbers = iter(range(sum(counts)))
-    sentences = [[next(numbers) for _ in range(count)] for count in counts]
-    cut = segments(sentences, every)
-    assert list(chain.from_iterable(cut)) == list(range(sum(counts)))
-    assert list(accumulate(map(len, cut))) == segment_ends(sum(counts), every)
-
-
 @given(COUNTS, EVERY, st.integers(0, 1000))
 def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, seed: int) -> None:
     ends = segment_ends(sum(counts), every)
@@ -60,13 +51,6 @@ def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, s
             continue
         mean = landmarks[owners].astype(np.float64).mean(axis=0)
         np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-4)
-
-
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
-def test_sentences_that_are_segments_keep_their_landmarks(counts: list[int]) -> None:
-    landmarks = landmarks_of(len(counts))
-    found = sentence_vectors(landmarks, list(accumulate(counts)), counts)
-    assert (found == landmarks).all()
 
 
 def test_worked_numbers() -> None:

@@ -57,11 +57,6 @@ def test_worked_numbers() -> None:
     ]
 
 
-def test_one_window_holds_a_short_text() -> None:
-    assert list(plan([10] * 5, WindowSize(51, 20, 30, 11))) == [Window(0, 0, 5, 5)]
-    assert list(plan([], WindowSize())) == []
-
-
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="sentence 1 has 12 tokens"):
         list(plan([11, 12], WindowSize(51, 20, 0, 11)))
@@ -130,14 +125,3 @@ def test_chinese_clauses() -> None:
     text = "天气很好，我们去公园散步"
     starts = list(range(len(text)))
     assert cut(text, starts, [n + 1 for n in starts], 8) == [5]
-
-
-@given(st.text("ab ,;é、字", max_size=120), st.integers(1, 30))
-def test_every_piece_fits(text: str, longest: int) -> None:
-    starts, ends = tokens(text)
-    cuts = cut(text, starts, ends, longest)
-    edges = [0, *cuts, len(starts)]
-    sizes = [b - a for a, b in itertools.pairwise(edges)]
-    assert all(0 < size <= longest for size in sizes) or not starts
-    assert (len(sizes) == 1) == (len(starts) <= longest)
-    assert all(size > longest // 2 for size in sizes[:-1])

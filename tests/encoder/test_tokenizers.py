@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, processors
 from tokenizers import Tokenizer as Backend
@@ -129,27 +129,13 @@ def test_the_shipped_tokenizer_is_remembered() -> None:
 
 
 @settings(max_examples=120)
+@example(["", " \n ", "One [SEP] of [CLS] these.", "a" * 300, "\ud800 half a pair"])
+@example(["naïve, Ångström; “well-known” (e.g. 3.5 µg/l) — 患者は全員が成人だった。 " * 3])
 @given(st.lists(TEXTS, max_size=4))
 def test_as_the_tokenizer_says(sentences: list[str]) -> None:
     counted = remembered(SHIPPED, sentences)
     assert counted == SHIPPED._count(sentences)
     assert counted == remembered(SHIPPED, sentences)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " \n ",
-        "One [SEP] of [CLS] these.",
-        "a" * 300,
-        "naïve, Ångström; “well-known” (e.g. 3.5 µg/l) — 患者は全員が成人だった。 " * 3,
-        "\ud800 half a pair",
-        "a\x00b\u200bc\u00add",
-    ],
-)
-def test_odd_texts(text: str) -> None:
-    assert remembered(SHIPPED, [text]) == SHIPPED._count([text])
 
 
 @pytest.mark.parametrize("kind", ["unigram", "metaspace", "bytes"])
