@@ -1,7 +1,5 @@
 """Marked copies: the original bytes, highlights in the right places, as other viewers see them."""
 
-import json
-import os
 import re
 import shutil
 import subprocess
@@ -30,24 +28,6 @@ LINES = [
     "the old book about metals.",
     "Tugs pull large ships to the quay.",
 ]
-PDFJS = """
-const path = process.argv[2];
-const { getDocument } = await import(process.env.MILEPOST_TEST_PDFJS);
-const data = new Uint8Array((await import("node:fs")).readFileSync(path));
-const pdf = await getDocument({ data, isEvalSupported: false, verbosity: 0 }).promise;
-const found = [];
-for (let number = 1; number <= pdf.numPages; number += 1) {
-  const page = await pdf.getPage(number);
-  for (const each of await page.getAnnotations()) {
-    if (each.subtype === "Highlight") {
-      found.push({ page: number, rect: each.rect, quads: each.quadPoints.length / 8,
-        appearance: each.hasAppearance, contents: each.contentsObj.str,
-        author: each.titleObj.str });
-    }
-  }
-}
-console.log(JSON.stringify(found));
-"""
 
 
 def make(path: Path, *, stream: bool = False, **options: object) -> Path:
@@ -208,24 +188,6 @@ def test_questions_have_their_own_colours(pdf: Path, tmp_path: Path) -> None:
     ]
     assert colours[0][0] > colours[0][1] > colours[0][2]  # yellow
     assert colours[1][1] > colours[1][0]  # green
-
-
-def test_pdfjs_shows_them(pdf: Path, tmp_path: Path) -> None:
-    if not os.environ.get("MILEPOST_TEST_PDFJS") or shutil.which("node") is None:
-        pytest.skip("needs node, and MILEPOST_TEST_PDFJS naming legacy/build/pdf.mjs of pdfjs-dist")
-    script, out = tmp_path / "read.mjs", tmp_path / "out.pdf"
-    script.write_text(PDFJS, encoding="utf-8")
-    annotate(indexed(pdf), pdf, [QUESTION, "which ships do tugs pull"], out, k=1)
-    done = subprocess.run(
-        ["node", str(script), str(out)], capture_output=True, encoding="utf-8", check=True
-    )
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert [each["page"] for each in found] == [1, 2]
-    assert [each["quads"] for each in found] == [2, 1]
-    for each, written in zip(found, annotations(out), strict=True):
-        assert each["appearance"]
-        assert each["author"] == "Milepost"
-        assert each["contents"].replace("\r", "\n") == written["Contents"]
 
 
 def test_a_copy_of_a_copy_keeps_both(pdf: Path, tmp_path: Path) -> None:

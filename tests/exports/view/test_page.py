@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import InputError, ModelError
-from milepost.exports.view import document_sections, page, write_page
+from milepost.exports.view import bundle, document_sections, page, write_page
 from milepost.exports.view.pack import ALPHABET, Pack, as_characters
 from milepost.index import Index
 from milepost.types import Document
@@ -55,6 +55,12 @@ def test_no_text_changes_what_html_reads(light: Encoder, texts: list[str]) -> No
     assert html.startswith(before)
     assert html.endswith(after)
     assert set(html[len(before) : -len(after)]) <= {*ALPHABET, "\n"}
+
+
+def test_the_page_has_no_module_that_asks_a_server() -> None:
+    script = bundle.script()
+    assert "fetch(" not in script
+    assert "XMLHttpRequest" not in script
 
 
 def test_a_page_that_is_there_stays(book: Index, tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ from milepost.encoder import Encoder, load
 from milepost.encoder.engine import find_model
 from milepost.errors import MilepostError, ModelError
 from milepost.exports.view import page_model
-from milepost.exports.view.graph import Graph, narrowed, widened
+from milepost.exports.view.graph import Graph
 from milepost.exports.view.network import graph_of, read_network
-from milepost.exports.view.rounding import LIGHT, rounded_matrix, rounded_table
-from milepost.exports.view.vocabulary import vocabulary
+from milepost.exports.view.rounding import LIGHT
 
 QUESTIONS = ("how do bees build their cells", "Which species?", "naïve café 3.5 €", "a", "🐜 ants")
 
@@ -41,26 +40,6 @@ def test_it_has_a_name_and_fingerprint_of_its_own_and_is_made_once(light: Encode
     assert page_model() == light.folder
     assert (light.folder / "openvino_bf16.bin").stat().st_mtime_ns == made.st_mtime_ns
     assert page_model(light.folder) == light.folder  # it is not rounded twice
-
-
-def test_common_words_are_rounded_less_than_rare_ones() -> None:
-    source = find_model(LIGHT)
-    tokens = vocabulary(source.tokenizer)
-    random = np.random.default_rng(2)
-    table = random.normal(0, 0.07, (len(tokens), 192)).astype(np.float32)
-    codes, steps = rounded_table(table, tokens)
-    noise = ((codes * steps[:, None] - table) ** 2).sum(axis=1)
-    assert noise[tokens.index("which")] < 0.2 * noise[tokens.index("barbados")]
-    assert not codes[tokens.index("[unused7]")].any()
-    assert np.array_equal(widened(narrowed(steps)), steps)
-
-
-def test_a_rounded_matrix_is_exact_in_bfloat16() -> None:
-    matrix = np.random.default_rng(3).normal(0, 0.1, (64, 48)).astype(np.float32)
-    rounded = rounded_matrix(matrix)
-    assert np.array_equal(widened(narrowed(rounded)), rounded)
-    assert len(np.unique(rounded)) <= 127
-    assert np.abs(rounded - matrix).max() < 0.05 * np.abs(matrix).max()
 
 
 def test_other_models_are_refused() -> None:
