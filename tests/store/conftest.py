@@ -1,6 +1,5 @@
 """Fixtures of the store's tests: each kind of store, a second process, a small disk."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from milepost.store import Store, open_store
+from support.cli_process import started
 from support.postgres import fresh_schema
 from support.small_disk import small_disk  # noqa: F401 - a fixture
 from support.store_entries import Child, opened
@@ -58,22 +58,14 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def child() -> Iterator[Child]:
     """Start Python code in another process, with these tests' modules; it is gone afterwards."""
-    started = []
+    running = []
 
     def start(code: str, *arguments: object) -> subprocess.Popen[str]:
-        paths = [str(Path(__file__).parent), *sys.path]
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(str, arguments)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        started.append(process)
+        process = started([sys.executable, "-c", code, *arguments], Path(__file__).parent)
+        running.append(process)
         return process
 
     yield start
-    for process in started:
+    for process in running:
         process.kill()
         process.communicate()

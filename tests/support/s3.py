@@ -34,7 +34,7 @@ class S3:
         endpoint: its address.
         log: the file to which it writes a line for each request.
         bucket: a bucket of its own for each test.
-        seen: downloads that ``read`` has returned.
+        seen: characters of the log that were looked at.
     """
 
     endpoint: str
@@ -65,13 +65,19 @@ class S3:
     def url(self, key: str = "") -> str:
         return f"s3://{self.bucket}/{key}"
 
+    def _news(self, wanted: str) -> list[str]:
+        """What a pattern finds in the lines of the log that came since the last call."""
+        log = self.log.read_text(encoding="utf-8", errors="replace")
+        before, self.seen = self.seen, len(log)
+        return re.findall(wanted, log[before:])
+
     def read(self) -> list[str]:
         """Keys of the objects that were downloaded since the last call, in order."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        wanted = re.compile(rf'"GET /{self.bucket}/(\S+) HTTP')
-        found = [match[1] for line in lines if (match := wanted.search(line))]
-        before, self.seen = self.seen, len(found)
-        return found[before:]
+        return self._news(rf'"GET /{self.bucket}/(\S+) HTTP')
+
+    def requests(self) -> int:
+        """How many requests came since the last call."""
+        return len(self._news(rf'"[A-Z]+ /{self.bucket}\b'))
 
 
 def start(folder: Path) -> tuple[S3, subprocess.Popen[bytes]]:

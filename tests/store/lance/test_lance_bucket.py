@@ -3,15 +3,11 @@
 moto takes any credentials, so wrong ones are shown by a server that answers as S3 does.
 """
 
-import http.client
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from socket import socket
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 
@@ -21,10 +17,9 @@ from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store import Statistics, erase_store, open_store
 from support.http_server import Handler, listening
 from support.s3 import KEYS, S3, moto, s3
-from support.store_checks import WRITER, filled, same_answers
+from support.store_checks import WRITER
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
-from support.threads import at_once
 
 __all__ = ["moto", "s3"]
 
@@ -55,11 +50,6 @@ def test_everything_comes_back(address: str) -> None:
     assert (info.signature, info.options) == ((9, 9), "hidden=keep")
 
 
-def test_answers_are_those_of_memory(address: str) -> None:
-    plain, remote = filled(None, address, documents=8)
-    same_answers(plain, remote, seeds=5)
-
-
 def search(store: object) -> None:
     """The calls of one question, as a search makes them."""
     with store.snapshot() as state:
@@ -71,62 +61,26 @@ def search(store: object) -> None:
         state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
 
 
-@contextmanager
-def counted(endpoint: str) -> Iterator[tuple[str, list[str]]]:
-    """A proxy in front of the storage: its address, and the requests that it has passed on."""
-    requests: list[str] = []
-    local = threading.local()
-
-    class Proxy(Handler):
-        protocol_version = "HTTP/1.1"
-
-        def handle_any(self) -> None:
-            requests.append(f"{self.command} {self.path}")
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if not hasattr(local, "connection"):
-                local.connection = http.client.HTTPConnection(urlsplit(endpoint).netloc)
-            local.connection.request(self.command, self.path, body, dict(self.headers))
-            answer = local.connection.getresponse()
-            data = answer.read()
-            kept = {
-                key: value
-                for key, value in answer.getheaders()
-                if key.lower() not in ("transfer-encoding", "connection", "content-length")
-            }
-            head = int(answer.getheader("Content-Length") or 0)
-            self.answer(answer.status, data, kept, head if self.command == "HEAD" else -1)
-
-        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_any
-
-    with listening(Proxy) as url:
-        yield url, requests
-
-
 def test_requests_are_few(s3: S3, address: str) -> None:
     made = opened(address)
     for number in range(3):
         made.put(numbered(number))
-    with counted(s3.endpoint) as (proxy, requests):
-        address = in_bucket(s3.bucket, proxy)
-        store = opened(address, read_only=True)
-        opening = len(requests)
-        search(store)
-        first = len(requests) - opening
-        search(store)
-        second = len(requests) - opening - first
-        print(f"requests: {opening} to open, {first} for a first question, {second} for the next")
-        assert opening <= 12
-        assert first <= 60
-        assert second <= 25
-        made.put(numbered(3))
-        before = len(requests)
-        search(store)
-        assert len(requests) - before <= 60
-        writer = opened(address)
-        writer.put(numbered(4))
-        before = len(requests)
-        writer.put(numbered(5))
-        assert len(requests) - before <= 40
+    s3.requests()
+    store = opened(address, read_only=True)
+    assert 0 < s3.requests() <= 12
+    search(store)
+    assert 0 < s3.requests() <= 60
+    search(store)
+    assert s3.requests() <= 25
+    made.put(numbered(3))
+    s3.requests()
+    search(store)
+    assert 0 < s3.requests() <= 60
+    writer = opened(address)
+    writer.put(numbered(4))
+    s3.requests()
+    writer.put(numbered(5))
+    assert 0 < s3.requests() <= 40
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
@@ -145,19 +99,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
             holds(store, numbered(int(info.hash)))
     statistics = reads(store).statistics()
     assert (statistics.sentences, statistics.dead) == (92, 5 * 30)
-
-
-def test_many_threads_write_at_one_time(address: str) -> None:
-    stores = [opened(address) for _ in range(4)]
-
-    def put(number: int) -> None:
-        for each in range(4):
-            stores[number].put(entry(f"d{number}-{each}", ["one ", "two "], seed=each))
-
-    assert at_once(*(partial(put, number) for number in range(4))) == []
-    infos = reads(stores[0]).documents()
-    assert len({info.name for info in infos}) == len(infos) == 16
-    assert len({info.first for info in infos}) == 16
 
 
 def test_another_place_or_model_is_refused(address: str) -> None:

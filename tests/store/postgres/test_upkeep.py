@@ -42,28 +42,6 @@ def test_totals_stay_few(
     assert reads(store).statistics().dead == 0
 
 
-def test_statistics_are_made_where_a_tenth_is_new(
-    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[int] = []
-    note = upkeep._note
-    monkeypatch.setattr(upkeep, "_note", lambda at, n: (told.append(n), note(at, n)))
-    store.put(entry("a", ["a "] * 20))
-    store.optimize()
-    store.put(entry("b", ["b "]))
-    store.optimize()
-    assert told == [20]
-    store.put(entry("c", ["c "] * 2))
-    store.optimize()
-    assert told == [20, 23]
-    store.vacuum()
-    store.optimize()
-    assert told == [20, 23, 23]
-    assert ask(address, "SELECT reltuples FROM pg_class WHERE oid = 'vectors'::regclass") == [
-        (23.0,)
-    ]
-
-
 def test_the_index_is_made_while_a_writer_writes(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
