@@ -12,16 +12,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import milepost
 from milepost import errors
-from milepost.encoder.engine import Engine
 from milepost.errors import MilepostError, nearest
 from milepost.language.patterns import late
-from milepost.store import Store
-from milepost.testing import FakeEngine, MemoryStore, fake_encoder, fake_index
+from milepost.testing import fake_encoder, fake_index
 from support.cli_process import loaded, python
 
 HEAVY = {
@@ -133,29 +130,11 @@ def test_vectors_are_the_same_every_time() -> None:
     assert alike > unlike + 0.3
 
 
-def test_settings_make_another_model() -> None:
-    small = fake_encoder(dimensions=8, window=40, longest=20)
-    assert small.encode("One. Two.").vectors.shape == (2, 8)
-    assert small.fingerprint != fake_encoder().fingerprint
-    assert fake_encoder().fingerprint == fake_encoder(dimensions=32).fingerprint
-
-
 def test_an_index_of_texts() -> None:
     index = fake_index({"bees": "Bees build cells of wax.", "gold": "Gold melts."})
     assert [info.name for info in index.documents()] == ["bees", "gold"]
     assert index.search("who builds cells?", k=1)[0].document == "bees"
     assert fake_index().search("anything") == []
-
-
-def test_doubles_keep_the_protocols() -> None:
-    engine: Engine = FakeEngine(4, 10)
-    ids = np.array([[1, 2, 3]], np.int32)
-    states = engine.run(ids, np.array([[0, 1, 1]], np.int32), np.array([[2]], np.int32))
-    assert states.shape == (1, 1, 4)
-    np.testing.assert_allclose(np.linalg.norm(states), 1.0, atol=1e-6)
-    store: Store = MemoryStore("f", 4)
-    with store.snapshot() as state:
-        assert state.documents() == []
 
 
 LOAD = """
@@ -198,26 +177,6 @@ def test_the_engine_starts_without_telemetry(tmp_path: Path):
         "[]",
     ]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_it_does_what_a_pattern_does() -> None:
-    for flags in (0, re.IGNORECASE):
-        made, true = late("(b)(c)?", flags), re.compile("(b)(c)?", flags)
-        for _ in range(2):
-            assert made.findall("abcB") == true.findall("abcB")
-            assert made.sub("-", "abcB") == true.sub("-", "abcB")
-            assert made.split("abcB") == true.split("abcB")
-            assert [each.span() for each in made.finditer("abcB")] == [
-                each.span() for each in true.finditer("abcB")
-            ]
-            for text in ("b", "bc", "ab", "B", ""):
-                for name in ("match", "search", "fullmatch"):
-                    assert bool(getattr(made, name)(text)) == bool(getattr(true, name)(text))
-
-
-def test_nothing_else_is_taken_for_a_method() -> None:
-    with pytest.raises(AttributeError):
-        _ = late("a").nothing  # type: ignore[attr-defined]
 
 
 def test_it_is_compiled_at_its_first_use_and_once() -> None:

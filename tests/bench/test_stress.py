@@ -43,42 +43,7 @@ def test_some_files_and_kills_and_how_they_go_on(tmp_path: Path) -> None:
     assert len(second) == len(first) + 2
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
-    try:
-        counts, (line,) = stress(tmp_path, "--full-disks", 1)
-    except AssertionError as error:
-        if "may not mount" in str(error):
-            pytest.skip("may not mount a small disk")
-        raise
-    assert counts["full disks"]["faults"] == 0
-    assert (line["kind"], line["outcome"]) == ("indexing", "full")
-    assert "no space left" in line["message"]
-
-
 def test_every_original_is_read(script) -> None:
     for name, data in script("faults.originals").written().items():
         if not name.startswith("scan."):
             assert read_bytes(data, name).text, name
-
-
-def test_checks_of_an_index_can_fail(script, tmp_path: Path) -> None:
-    workload = script("faults.workload")
-    files, db = tmp_path / "files", tmp_path / "db"
-    right = workload.reference(tmp_path, files, {0: 1, 1: 1})
-    newer = workload.reference(tmp_path, files, {0: 2, 1: 2})
-    workload.write(files, {0: 1, 1: 1})
-    with workload.opened(db) as index:
-        index.add(files)
-    (one, value), (two, other) = right.items()
-
-    def faults(allowed: dict) -> list[str]:
-        return workload.index_faults(db, allowed)
-
-    assert faults({one: [None, value], two: [other]}) == []
-    assert faults({one: [newer[one]], two: [other]}) == [f"{one} is wrong"]
-    assert faults({one: [value]}) == [f"{two} should not be there"]
-    assert faults({one: [value], two: [other], "c": [value]}) == ["c is missing"]
-    assert workload.index_faults(tmp_path / "none", {one: [value]}) == [f"{one} is missing"]
-    assert workload.leftovers(db) == []
-    (db / "vectors-7.seg").write_bytes(b"")
-    assert workload.leftovers(db) == ["vectors-7.seg"]

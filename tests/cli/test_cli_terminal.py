@@ -56,11 +56,6 @@ def reading():
             bar(Step("/notes/bees.txt", 2, 3, 10, done))
 
 
-def test_the_bar_of_reading_says_document_share_and_speed():
-    shown = plain(shown_by(reading, COLUMNS="80"))
-    assert re.search(r"2/3 bees\.txt .* 45% [\d,]+ sentences/s 0:0\d left", shown)
-
-
 def test_who_wants_no_colours_gets_a_bar_without_them():
     colour = r"\x1b\[[0-9;]*m"
     assert re.search(colour, shown_by(reading))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.encoder.windows.document_vector import document_vector
-from milepost.encoder.windows.grid import segment_ends, segments, sentence_vectors
+from milepost.encoder.windows.grid import segment_ends, sentence_vectors
 from milepost.testing import fake_encoder, fake_index
 
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=12)
@@ -19,16 +19,6 @@ def landmarks_of(count: int, seed: int = 0) -> np.ndarray:
     """Unit vectors, ``(count, 6)`` float32."""
     rows = np.random.default_rng(seed).standard_normal((count, 6))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-@given(st.integers(0, 500), EVERY)
-def test_a_landmark_closes_every_n_tokens_and_the_rest(tokens: int, every: int) -> None:
-    ends = segment_ends(tokens, every)
-    assert len(ends) == max(1, -(-tokens // every))
-    sizes = np.diff([0, *ends])
-    assert (sizes[:-1] == every).all()
-    assert ends[-1] == tokens
-    assert min(1, tokens) <= sizes[-1] <= every
 
 
 @given(COUNTS, EVERY, st.integers(0, 1000))
@@ -53,23 +43,9 @@ def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, s
         np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-4)
 
 
-def test_worked_numbers() -> None:
-    """Three of four tokens lie in the first segment: (3, 1) over its length."""
-    landmarks = np.eye(2, dtype=np.float32)
-    found = sentence_vectors(landmarks, [4, 8], [1, 4, 3])
-    np.testing.assert_allclose(found, [[1, 0], [0.948683, 0.316228], [0, 1]], atol=1e-6)
-
-
 def test_landmarks_that_cancel_out_give_zeros() -> None:
     found = sentence_vectors(np.array([[1, 0], [-1, 0]], np.float32), [2, 4], [4])
     assert found.tolist() == [[0.0, 0.0]]
-
-
-@pytest.mark.parametrize(("counts", "every"), [([0], 32), ([0, 0, 0], 1)])
-def test_no_tokens(counts: list[int], every: int) -> None:
-    landmarks = landmarks_of(1)
-    assert segments([[] for _ in counts], every) == segments([[]], every)
-    assert (sentence_vectors(landmarks, segment_ends(0, every), counts) == landmarks).all()
 
 
 def test_a_document_by_hand() -> None:

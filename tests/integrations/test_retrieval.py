@@ -14,7 +14,7 @@ import pytest
 
 from milepost.errors import InputError
 from milepost.index import Index
-from milepost.integrations.retrieval import DETAILS, Held, folder_of, metadata
+from milepost.integrations.retrieval import Held
 from support.cli_process import loaded
 from support.docstring_code import run_use
 
@@ -181,12 +181,3 @@ HEAVY |= {"torch", "pydantic"}
 def test_importing_the_room_imports_no_framework() -> None:
     names = {name.partition(".")[0] for name in loaded("import milepost.integrations.retrieval")}
     assert not names & HEAVY
-
-
-def test_what_retrievers_share(index: Index, reports: Path) -> None:
-    assert Held(index).index is index
-    with Held("reports.milepost").index as read:
-        assert len(read.documents()) == 2
-    assert folder_of(Path("a") / "b") == str(Path("a") / "b")
-    passage = index.search("gold", k=1)[0]
-    assert set(DETAILS) < metadata(passage).keys()

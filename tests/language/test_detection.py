@@ -2,7 +2,6 @@
 
 import re
 import sys
-import threading
 import unicodedata
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from milepost.language.detection import UNKNOWN, SupportedLanguages, Written, judge
 from milepost.language.stemming import SCRIPTS, stem, stemmer_class, stemmer_of
 from support.languages import PAGES, QUESTIONS
+from support.threads import at_once
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGLISH = Written(english=True, script="")
@@ -153,24 +153,14 @@ def test_threads_do_not_share_a_stemmer() -> None:
     """A stemmer keeps the word that it works on: threads that share one spoil each other's."""
     words = [f"connect{a}{b}ing" for a in "abcdefghij" for b in "abcdefghij"]
     wanted = [stem(word) for word in words]
-    wrong: list[str] = []
 
     def work() -> None:
         for _ in range(20):
-            try:
-                found = [stem(word) for word in words]
-            except IndexError as error:
-                found = [repr(error)]
-            wrong.extend(set(found) - set(wanted))
+            assert [stem(word) for word in words] == wanted
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        assert at_once(*[work] * 4) == []
     finally:
         sys.setswitchinterval(before)
-    assert wrong == []
