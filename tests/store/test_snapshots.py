@@ -1,21 +1,14 @@
 """A snapshot is one state: whatever is written beside it, and however much is asked at once."""
 
 import threading
-from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost.errors import StoreError
-from milepost.store import Entry, Store
-from milepost.store.sqlite import segment
-from milepost.types import Mark
+from milepost.store import Store
 from support.store_entries import Child, entry, holds, numbered, opened, rows
-from support.store_reads import Reads, all_of, reads, similarity
+from support.store_reads import all_of, reads
 from support.threads import at_once
 
 QUERY = rows(1, 77)[0]
@@ -188,94 +181,3 @@ def test_touch_takes_new_properties(store: Store) -> None:
     assert after.properties == {}
     assert (after.text, after.marks, after.hash) == (before.text, before.marks, before.hash)
     assert reads(store).statistics().dead == 0
-
-
-def test_touch_stores_nothing_again(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    three(store)
-    path = tmp_path / segment.file_name(0)
-    vectors = path.read_bytes()
-    for number in range(5):
-        assert store.touch("document 0", (number, 10**18 + number))
-    assert path.read_bytes() == vectors
-    assert [each.name for each in segment.files(tmp_path)] == [path.name]
-    wanted = state_of(store)
-    store.close()
-    store = opened(tmp_path, create=False)
-    assert state_of(store) == wanted
-    info = reads(store).info("document 0")
-    assert info.signature == (4, 10**18 + 4)
-
-
-PIECE = 16_384
-SENTENCE = st.one_of(
-    st.text(max_size=4),
-    st.sampled_from(
-        ["", "x", "é" * (PIECE - 1), "字" * PIECE, "\ud800" * (PIECE + 1), "y" * 40_000]
-    ),
-)
-NAME = st.text(
-    st.characters(codec=None, categories=["L", "Cs", "Zs", "Cc"]), min_size=1, max_size=3
-)
-MARKS = st.lists(
-    st.builds(Mark, st.integers(0, 9), st.sampled_from(["page", "heading"]), st.text(max_size=3)),
-    max_size=2,
-).map(tuple)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-@given(
-    given_=st.dictionaries(NAME, st.tuples(st.lists(SENTENCE, max_size=4), MARKS), max_size=6),
-    data=st.data(),
-)
-@settings(max_examples=20)
-def test_many_documents_at_once_are_those_one_by_one(
-    kind: str, given_: dict[str, tuple[list[str], tuple[Mark, ...]]], data: st.DataObject
-) -> None:
-    entries = {
-        name: entry(name, sentences, seed=number, marks=marks)
-        for number, (name, (sentences, marks)) in enumerate(given_.items())
-    }
-    with TemporaryDirectory() as folder:
-        store = opened(None if kind == "memory" else Path(folder))
-        for each in entries.values():
-            store.put(each)
-        with store.snapshot() as state:
-            infos = state.documents()
-            assert [info.name for info in infos] == list(entries)
-            some = [info for info in infos if data.draw(st.booleans())]
-            _are(reads(store), state.sentences(some), [entries[info.name] for info in some])
-            one_by_one = [state.vectors([info]) for info in some]
-            assert np.array_equal(
-                state.vectors(some), np.concatenate([np.empty((0, 8)), *one_by_one])
-            )
-            scores = [similarity(state, QUERY, [info]) for info in some]
-            together = similarity(state, QUERY, some)
-            np.testing.assert_allclose(together, np.concatenate([[], *scores]), atol=1e-6)
-            wanted = [entries[info.name].vectors @ QUERY for info in some]
-            np.testing.assert_allclose(together, np.concatenate([[], *wanted]), atol=1e-5)
-            if infos:
-                any_of = st.sampled_from(infos)
-                asked = data.draw(st.lists(any_of, max_size=9))
-                assert state.marks(asked) == [entries[info.name].document.marks for info in asked]
-                at = st.integers(-3, 80_000) | st.sampled_from([0, PIECE - 1, PIECE, 2 * PIECE])
-                parts = data.draw(st.lists(st.tuples(any_of, at, at), max_size=9))
-                assert state.texts([*parts, *parts]) == 2 * [
-                    entries[info.name].document.text[start:end] for info, start, end in parts
-                ]
-        store.close()
-
-
-def _are(read: Reads, kept: object, wanted: list[Entry]) -> None:
-    """Assert that sentences of many documents are those of each, one behind the other."""
-    singles = [read.sentences(each.document.name) for each in wanted]
-    offsets = np.cumsum([0, *(len(each.spans) for each in wanted)])
-    assert kept.document_offsets.tolist() == offsets.tolist()
-    for field in ("spans", "lengths", "vocab_coverage", "paragraph_starts"):
-        whole = getattr(kept, field)
-        for single, (low, high) in zip(singles, pairwise(offsets), strict=True):
-            assert np.array_equal(whole[low:high], getattr(single, field))
-            assert whole.dtype == getattr(single, field).dtype
-        assert len(whole) == kept.document_offsets[-1]
-    assert kept.spans.tolist() == [span for each in wanted for span in each.spans.tolist()]
-    assert kept.lengths.tolist() == [len(terms) for each in wanted for terms in each.terms]

@@ -89,6 +89,23 @@ def test_text_slices_across_pieces(store: Store) -> None:
         assert reads(store).text("long", *at) == text[slice(*at)]
 
 
+def test_many_documents_are_read_at_once(store: Store) -> None:
+    given = [numbered(number) for number in range(3)]
+    for each in given:
+        store.put(each)
+    with store.snapshot() as state:
+        one, _, three = state.documents()
+        asked = [three, one, three]
+        assert state.marks(asked) == [given[n].document.marks for n in (2, 0, 2)]
+        texts = state.texts([(info, 3, 9) for info in asked])
+        assert texts == [given[n].document.text[3:9] for n in (2, 0, 2)]
+        kept = state.sentences([one, three])
+        assert kept.document_offsets.tolist() == [0, 30, 60]
+        assert kept.spans.tolist() == [*given[0].spans.tolist(), *given[2].spans.tolist()]
+        vectors = np.concatenate([given[0].vectors, given[2].vectors])
+        assert np.abs(state.vectors([one, three]) - vectors).max() < 1e-6
+
+
 def test_document_without_sentences(store: Store) -> None:
     for name, words in (("a", ["x "]), ("empty", []), ("b", ["x "]), ("blank", [])):
         store.put(entry(name, words))
@@ -150,7 +167,6 @@ def test_names_limit_the_search(store: Store) -> None:
 
 
 def test_matching_by_hand(store: Store) -> None:
-    """BM25 with k1 1.2 and b 0.75: a rare word before a common one, short before long."""
     store.put(entry("d", ["rare x x x ", "rare ", "x ", "y ", "y z ", "z ", "z ", "z "]))
     read = reads(store)
     assert read.matching(["rare"], 9).tolist() == [1, 0]
@@ -177,7 +193,6 @@ def test_many_terms_in_one_question(store: Store) -> None:
 
 
 def test_strings_that_are_no_unicode(store: Store) -> None:
-    """Bytes that are no UTF-8, NUL, and what looks like our own escape."""
     for name in (os.fsdecode(b"/tmp/\xff.txt"), "a\0b", '\x01"a"', "名", "it's"):
         given = entry(name, ["lone \ud800 ", "end "], source=name, hash=name)
         store.put(given)

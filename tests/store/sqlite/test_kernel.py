@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from milepost.store.sqlite import kernel, schema, segment, vectors
+from milepost.store.sqlite import schema, segment, vectors
 
 pytest.importorskip("numkong", reason="needs the extra scan")
 
@@ -40,15 +40,3 @@ def test_the_same_rows_scores_and_order(
         due_rows, due_scores = view.nearest(RUNS, query, n)
         assert rows.tolist() == due_rows.tolist()
         assert scores.tolist() == due_scores.tolist()
-
-
-def test_the_bound_holds(view: vectors.View) -> None:
-    product = kernel.products()
-    for query in unit(np.random.default_rng(9).standard_normal((20, 64))):
-        rounded = kernel.rounded(query)
-        off = np.abs(
-            view.segment.dot_rounded(rounded, product, 0, 30_000)
-            - view.segment.dot(query, 0, 30_000)
-        )
-        assert off.max() <= rounded.error < 0.02
-    assert kernel.rounded(np.zeros(64, np.float32)).values.tolist() == [[0] * 64]
