@@ -15,7 +15,6 @@ from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import Ranking, answered, less_likely, reranked
 from milepost.search.reranking import Reread, rerank
 from milepost.store import Store
-from milepost.verdicts import WindowReading
 from support.random_trees import trees
 from support.search_stores import asking, empty_store, filled, gathered, put, ranked, searched
 from support.store_reads import Counted
@@ -165,40 +164,11 @@ def test_a_search_reranks_and_says_so():
 
 
 def test_neighbours_have_a_share_by_hand():
-    """Means over what was read of seven, in a document; 10 · (0.5 own + 0.5 mean - 0.1)."""
     cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.2, 0.0], np.float32)
     added = reranked(cosines, np.array([0, 5, 6]), Reranking(10.0, 0.1, 0.5))
     # 0: mean of 0.9, 0.3, 0.6; 1, 3: of all four; 4: of 0.3, 0.6, 0.2; 5 is another document.
     wanted = [0.65, 0.3, 0.0, 0.45, 0.1 + 11 / 60 - 0.1, 0.0]
     np.testing.assert_allclose(added, [10 * value for value in wanted], atol=1e-5)
-
-
-@pytest.mark.parametrize("change", ["replaced", "removed"])
-def test_a_document_that_changes_while_it_is_reranked(change):
-    store = empty_store()
-    put(store, "d", ["Old words stand here. ", "More of them. "])
-    put(store, "e", ["Another old text. "])
-
-    class Slow(WordReranker):
-        def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[WindowReading]:
-            store.delete("e")
-            store.delete("d")
-            if change == "replaced":
-                put(store, "d", ["All is new. ", "Nothing stayed as it was. "])
-            store.vacuum()
-            return super().read(windows)
-
-    def found(reranker: WordReranker) -> SearchResult:
-        with store.snapshot() as state:
-            model = SearchModel(Ranking(Fusion()), reranker)
-            return search(state, asking(["words"], 3), model)
-
-    quiet = found(WordReranker())
-    assert found(Slow()).passages == quiet.passages
-    assert {passage.document for passage in quiet.passages} == {"d", "e"}
-    text = " ".join(passage.text for passage in found(WordReranker()).passages)
-    assert "ld" not in text
-    assert ("new" in text) == (change == "replaced")
 
 
 def test_probabilities_have_numbers_of_their_own():

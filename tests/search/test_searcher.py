@@ -1,21 +1,15 @@
 """The pipeline from a question to passages, on a store without a model."""
 
 import itertools
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from milepost.search import Limits, SearchModel, search
-from milepost.store import Snapshot, Store, open_store
+from milepost.search import SearchModel
+from milepost.store import Store
 from milepost.types import Mark, Passage
 from support.search_stores import (
     MODELS,
-    WIDTH,
-    asking,
     empty_store,
     filled,
     put,
@@ -23,7 +17,7 @@ from support.search_stores import (
     unit,
     words,
 )
-from support.store_reads import Counted, reads
+from support.store_reads import reads
 
 
 def asked(store: Store, terms: list[str], seed: int = 1, **options: object) -> list[Passage]:
@@ -189,75 +183,3 @@ def test_all_scores_equal() -> None:
     put(store, "d", ["Again. "] * 9, vectors=np.tile(unit(4), (9, 1)))
     passages = asked(store, ["unheard"], k=1, budget=13)
     assert [(p.start, p.end) for p in passages] == [(0, 13)]
-
-
-@cache
-def of_size(documents: int) -> Store:
-    """A store that is only read."""
-    return filled(documents, 5)
-
-
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize("budget", [None, "700c", "60t", "3000t"])
-@pytest.mark.parametrize("documents", [1, 30, 300])
-def test_the_number_of_calls_does_not_grow(
-    model: SearchModel, budget: str | None, documents: int
-) -> None:
-    with of_size(documents).snapshot() as state:
-        counted = Counted(state)
-        query = asking(["p0x1", "common"], k=Limits.parse(budget=budget).k, budget=budget)
-        assert search(counted, query, model).passages
-        most = 8 if budget and budget.endswith("t") else 4
-        assert counted.calls.total() <= most, counted.calls
-
-
-class Disturbed:
-    """A snapshot beside which a writer does something before each of its calls."""
-
-    def __init__(self, state: Snapshot, deed: Callable[[], None]) -> None:
-        self._state, self._deed = state, deed
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def disturbed(*arguments: Any, **named: Any) -> Any:
-            self._deed()
-            return getattr(self._state, name)(*arguments, **named)
-
-        return disturbed
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-@pytest.mark.parametrize("budget", [None, "60t"])
-def test_a_writer_beside_a_search_changes_nothing_of_its_result(
-    tmp_path: Path, kind: str, model: SearchModel, budget: str | None
-) -> None:
-    """Documents that are replaced, removed and vacuumed between any two steps are read as before.
-
-    The next search has the new state.
-    """
-    folder = None if kind == "memory" else tmp_path
-    # A vacuum waits so long for readers of SQLite's log.
-    store = open_store(folder, fingerprint="f", dimensions=WIDTH, patience_s=0.01)
-    for name in "abc":
-        put(store, name, [f"Some text of {name}. ", f"More words of {name}. ", "The end. "])
-    query = asking(["more", "words"], k=9, budget=budget)
-    with store.snapshot() as state:
-        wanted = search(state, query, model)
-    turns = itertools.count()
-
-    def write() -> None:
-        put(store, "b", [f"Quite another text, turn {next(turns)}. ", "More and more words. "])
-        put(store, "new", ["More words of new. "])
-        store.delete("a")
-        store.vacuum()
-
-    with store.snapshot() as state:
-        found = search(Disturbed(state, write), query, model)
-    assert next(turns) >= 3
-    assert found.passages == wanted.passages
-    assert {passage.document for passage in found.passages} == {"a", "b", "c"}
-    with store.snapshot() as state:
-        after = search(state, query, model)
-    assert_passages(store, list(after.passages))
-    assert {passage.document for passage in after.passages} == {"b", "c", "new"}
-    store.close()

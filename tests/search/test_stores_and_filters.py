@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from milepost.errors import InputError
 from milepost.filters import parse
 from milepost.search import SearchModel, SearchResult, quoted, scope, search
 from milepost.search.query import Query
@@ -150,11 +149,3 @@ def test_six_round_trips_at_most(
                 assert result.passages
                 # The reranker, which is not here, reads texts: one more.
                 assert state.round_trips + 1 <= 6  # type: ignore[attr-defined]
-
-
-def test_an_unknown_key_costs_nothing_else(stores: dict[str, Store]) -> None:
-    for store in stores.values():
-        with store.snapshot() as state:
-            for names in (None, frozenset({"d1"})):
-                with pytest.raises(InputError, match="'autor'; try: 'author'"):
-                    asked(state, replace(QUERIES[0], documents=names), 'autor = "x"')
