@@ -1,7 +1,6 @@
 """Places that nearly hold a quotation, with exactly the words that differ."""
 
 import random
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.quotes import MAX_WORDS, fold, near, occurrences, stripped
-from milepost.quotes.alignment import align
-from milepost.quotes.words import amounts_in, weight, words
+from milepost.quotes.words import amounts_in
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 BEES = "Lead is soft. Gold melts at 1064 degrees. It is heavier than lead, and it never rusts."
@@ -154,54 +152,3 @@ def test_long_quotations_are_refused_not_waited_for() -> None:
     """Beyond the limit nothing is aligned."""
     asked = "one more word " * (MAX_WORDS // 3 + 1)
     assert near(stripped(asked), fold(asked)) == []
-
-
-@given(
-    st.lists(st.sampled_from(["a", "word", "wordy", "9", "."]), min_size=1, max_size=6),
-    st.lists(st.sampled_from(["a", "word", "wordy", "9", "."]), max_size=8),
-)
-@settings(max_examples=150)
-def test_the_alignment_is_the_cheapest(asked: list[str], text: list[str]) -> None:
-    """Its pairs are in order and cover the quotation; no alignment by recursion costs less."""
-    cost, pairs = align(asked, text)
-    assert [i for i, _ in pairs if i is not None] == list(range(len(asked)))
-    held = [j for _, j in pairs if j is not None]
-    assert held == list(range(held[0], held[-1] + 1)) if held else True
-
-    def replaced(one: str, other: str) -> int:
-        if one == other:
-            return 0
-        heavy = max(weight(one), weight(other))
-        if (weight(one) == 1) != (weight(other) == 1):
-            heavy = weight(one) + weight(other)
-        alike = {one, other} == {"word", "wordy"} and one not in text
-        return (heavy + 1) // 2 if alike else heavy
-
-    def least(i: int, j: int) -> int:
-        if i == len(asked):
-            return 0
-        best = weight(asked[i]) + least(i + 1, j)
-        if j < len(text):
-            best = min(best, replaced(asked[i], text[j]) + least(i + 1, j + 1))
-            best = min(best, weight(text[j]) + least(i, j + 1))
-        return best
-
-    assert cost == min(least(0, j) for j in range(len(text) + 1))
-
-
-@given(
-    st.text(max_size=60)
-    | st.lists(st.sampled_from(["1", "234", "5.3.2024", "%", "May", ",", " ", " ", "$", "km"])).map(
-        "".join
-    )
-)
-@settings(max_examples=300)
-def test_words_cover_every_letter(text: str) -> None:
-    amounts = list({start: (start, end, value) for start, end, value in amounts_in(text)}.values())
-    assert all(one[1] <= other[0] for one, other in pairwise(amounts))
-    for cut in (words(fold(text)), words(fold(text), amounts)):
-        assert "".join(cut.forms) == cut.folded.letters
-    assert len(cut.values) <= len(amounts)
-    for number, form in enumerate(cut.forms):
-        assert form
-        assert text[cut.start(number) : cut.end(number)].strip() != ""
