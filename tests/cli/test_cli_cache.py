@@ -27,7 +27,6 @@ def indexes() -> list[Path]:
 
 
 def test_what_is_listed(cli, model, notes):
-    """Documents and their folder; ``--json`` has the numbers, and ``list`` may be left out."""
     cli("search", "bees", notes, *model)
     said = cli("cache").stdout
     assert f"3 documents in {notes}" in said
@@ -54,7 +53,6 @@ def test_a_search_is_a_use(cli, model, notes, tmp_path):
 
 
 def test_the_limit_is_kept_by_itself(cli, model, notes, monkeypatch):
-    """After each search that read something, the longest unused go; the one in use never does."""
     monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "1")
     for name in ("bees.txt", "gold.txt", "ships.md"):
         assert cli("search", "bees", notes / name, *model).exit_code in (0, 1)
@@ -163,7 +161,6 @@ def test_links_out_of_a_folder_are_not_followed_for_agents(cli, model, notes, tm
 
 
 def test_other_content_is_read(cli, model, notes, tmp_path):
-    """Of the same size, or read in another way: another suffix, other options."""
     asked(cli, model, notes / "bees.txt")
     other = tmp_path / "wasp.txt"
     text = (notes / "bees.txt").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -72,13 +71,6 @@ def test_info_shows_the_index(cli, model, db, same_notes):
     assert len(record["index"]["documents"]) == 3
     assert record["cache"]["size_bytes"] > 0
     assert record["model"]["fingerprint"] in text
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
-def test_info_keeps_a_name_on_its_line(cli, model, tmp_path):
-    (tmp_path / "two\nlines.txt").write_text("Bees build cells.", encoding="utf-8")
-    cli("index", tmp_path / "two\nlines.txt", "--db", tmp_path / "db", *model)
-    assert "two␊lines.txt\n" in cli("info", "--db", tmp_path / "db", *model).stdout
 
 
 def test_info_without_an_index_says_how_to_make_one(cli, model):

