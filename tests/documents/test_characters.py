@@ -109,7 +109,6 @@ EVERY += [chr(code) for code in range(0x10000, sys.maxunicode + 1, 257)]
 
 
 def test_no_other_character_matches() -> None:
-    """Whatever stands beyond the range: between words, behind a mark, behind itself."""
     others = [letter for letter in EVERY if not breaks._BEYOND.search(letter)]
     assert len(others) > 4_000
     text = "".join(f"a{letter} b!{letter}{letter} {letter}?" for letter in others)

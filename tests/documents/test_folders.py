@@ -220,7 +220,6 @@ def test_a_library_that_zotero_has_open_is_read_and_not_changed(library: ZoteroL
 
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + b"x" * 500])
 def test_a_damaged_database_is_named(tmp_path: Path, data: bytes) -> None:
-    """Alone it is an error; below another folder the rest is read."""
     folder = tmp_path / "Zotero"
     (folder / "storage").mkdir(parents=True)
     (folder / "zotero.sqlite").write_bytes(data)

@@ -33,7 +33,6 @@ def eml(made: EmailMessage) -> Document:
 
 
 def test_headers_and_text() -> None:
-    """The subject is a heading, the other headers are one line; the place is the date."""
     document = eml(mail())
     assert document.text == (
         "The bridge\n\nFrom: Änna <anna@example.org> | To: Bob <bob@example.org> | "
@@ -61,7 +60,6 @@ def test_lines_before_the_headers_are_skipped() -> None:
 
 
 def test_plain_text_is_preferred_and_html_is_read() -> None:
-    """Of two forms the plain one, if it says something."""
     both = mail()
     both.add_alternative("<p>The <b>bridge</b> in HTML.</p>", subtype="html")
     assert "HTML" not in eml(both).text
@@ -129,7 +127,6 @@ def test_a_page_of_an_attachment_is_no_page_of_the_mail() -> None:
 
 
 def test_a_mailbox_holds_its_mails_in_order() -> None:
-    """Each mail has its date; quoted lines lose their mark; a name without suffix is enough."""
     one, two = mail("First.\n\n>From here on.\n", "One"), mail("Second.\n", "Two")
     del two["Date"]
     border = b"From anna@example.org Sun Mar  1 10:00:00 2026\n"

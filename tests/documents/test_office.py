@@ -74,7 +74,6 @@ def test_a_sheet_that_is_a_chart_has_its_titles() -> None:
     ],
 )
 def test_what_is_shown(properties: str, wanted: str) -> None:
-    """A property may be set to off; struck-out text is told in a note."""
     document = read_bytes(
         word(f"<w:p>{run('Rain. ')}{run('Hail. ', properties)}{run('Snow.')}</w:p>"), "a.docx"
     )
@@ -125,7 +124,6 @@ def test_diagrams_and_inserted_files() -> None:
 
 
 def test_slides_come_in_the_order_of_the_deck_with_titles_first() -> None:
-    """The list of the deck decides; a title stands first whatever the order of the shapes."""
     data = pptx(
         [
             shape("Bees fly.", "They dance.") + shape("On bees", kind="title"),
@@ -162,7 +160,6 @@ def test_notes_and_tables_are_read_and_furniture_is_not() -> None:
 
 
 def test_charts_diagrams_and_groups_are_read() -> None:
-    """A series of a chart is a row; of alternatives only the first is read."""
     chart = (
         '<c:chart xmlns:c="urn:c" xmlns:a="urn:a"><c:title><a:p><a:r><a:t>Sales</a:t></a:r></a:p>'
         "</c:title><c:ser><c:tx><c:v>North</c:v></c:tx><c:cat><c:v>Q1</c:v><c:v>Q2</c:v></c:cat>"
@@ -199,10 +196,6 @@ def test_a_missing_chart_is_reported() -> None:
     document = read_bytes(data, "a.pptx")
     assert document.text == "Words."
     assert any("ppt/charts/no.xml is missing" in note for note in document.notes)
-
-
-def test_a_deck_without_text_says_so() -> None:
-    assert read_bytes(pptx([""]), "a.pptx").notes == ("no text in it",)
 
 
 def test_headings_lists_tables_and_footnotes() -> None:

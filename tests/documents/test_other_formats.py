@@ -37,7 +37,6 @@ def test_what_is_seen_of_a_page(body: str, wanted: str) -> None:
 
 
 def test_notes_inside_the_main_part() -> None:
-    """Footnotes, boxes and sources of quotations are kept; menus and forms are not."""
     page = (
         "<html><body><main><p>A long text about wells, their depth and their water.</p>"
         "<aside class=note><p>Forty metres.</p></aside>"
@@ -52,7 +51,6 @@ def test_notes_inside_the_main_part() -> None:
 
 
 def test_notes_of_what_is_not_read() -> None:
-    """A page without text says so; a book has one note for what all its chapters strike out."""
     assert read_bytes(b"<html><body></body></html>", "a.html").notes == ("no text in it",)
     chapters = {f"{n}.xhtml": f"<html><p>Part {n} <del>old</del></p></html>" for n in (1, 2)}
     items = "".join(f"<item id='{n}' href='{n}' media-type='text/html'/>" for n in chapters)
@@ -105,7 +103,6 @@ def _mixed(kind: str, *parts: str) -> bytes:
 
 
 def test_alternatives() -> None:
-    """A text that only says that there is HTML is not the text; attachments are not lost."""
     page = "Content-Type: text/html\n\n<p>We moved to Mill Street.</p>"
     stub = "Content-Type: text/plain\n\nPlease enable HTML."
     assert "Mill Street" in read_bytes(_mixed("multipart/alternative", stub, page), "a.eml").text
@@ -171,7 +168,6 @@ def test_rich_text() -> None:
     ],
 )
 def test_rich_text_of_other_programs(body: bytes, wanted: str) -> None:
-    """Pictures stored as bytes, stray stars, rows without an end."""
     assert read_bytes(rb"{\rtf1\ansi " + body + b"}", "a.rtf").text == wanted
 
 
@@ -250,7 +246,6 @@ def test_any_cell_is_read_or_named(cell: object) -> None:
 
 
 def test_rich_text_of_notebooks() -> None:
-    """Paragraphs, letters beyond ASCII, rows, fonts of other scripts; addresses are left out."""
     data = (
         rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fnil\fcharset0 Arial;}"
         rb"{\f1\fnil\fcharset204{\*\fname Times;}Times CYR;}}{\info{\author Nobody}}"

@@ -68,7 +68,6 @@ def test_hidden_text_is_left_out_and_reported(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SHOWN)
 def test_text_that_is_seen_is_kept(kind: str) -> None:
-    """White on a dark place, outlines, small print."""
     document = dropped(SHOWN[kind])
     assert SECRET in document.text
     assert document.notes == ()
@@ -81,7 +80,6 @@ def test_the_crop_box_is_the_page() -> None:
 
 
 def test_forms_are_looked_into() -> None:
-    """Text in a form is like any other; a dark form makes white text visible."""
     page = page_of("/X0 Do")
     page.forms = [drawn(SECRET, mode=3)]
     assert dropped(page).text == SEEN

@@ -84,7 +84,6 @@ def test_turned_and_cropped_pages(rotate: int, crop: tuple[int, ...] | None) -> 
 @pytest.mark.shared
 @pytest.mark.parametrize("name", REAL)
 def test_real_files(shared_data: Path, name: str) -> None:
-    """Tables, rotated pages and forms: some spans of each."""
     data = (shared_data / "files" / name).read_bytes()
     document, choice = read_pdf(data, name, None), random.Random(1)
     for _ in range(2):
@@ -123,7 +122,6 @@ def indexed(tmp_path: Path) -> tuple[Index, Path]:
 
 
 def test_stored_documents_read_only_their_pages(indexed, monkeypatch) -> None:
-    """The whole file is read where the pages do not fit, and then once."""
     index, path = indexed
     stored, fresh = index.document(path), milepost.read(path)
     read: list[str] = []

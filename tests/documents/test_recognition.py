@@ -93,7 +93,6 @@ def test_without_recognition_scans_are_named_with_what_reads_them() -> None:
 
 
 def test_pictures_are_read_when_asked(tmp_path: Path) -> None:
-    """A PNG has no pages, the frames of a TIFF are pages; boxes are in pixels."""
     needs_ocr()
     one, two = (drawn(_page(line), [1], 100)[0].crop((50, 50, 800, 250)) for line in LINES)
     png, tiff = tmp_path / "one.png", tmp_path / "two.tif"
@@ -154,7 +153,6 @@ def test_damaged_pictures_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_index_remembers_that_text_was_recognised(tmp_path: Path) -> None:
-    """Once recognised, a file is not recognised again, and its boxes come from the index."""
     needs_ocr()
     path = tmp_path / "scan.pdf"
     path.write_bytes(scan(_page(*LINES)))

@@ -334,7 +334,6 @@ def test_rich_text(body: str, wanted: str) -> None:
 
 
 def test_fields_and_notes_of_pdfs() -> None:
-    """Without drawings of them in the file; a tick, and letters in boxes of their own."""
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
     box = (
         b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 13 >>\n"

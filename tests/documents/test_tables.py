@@ -73,7 +73,6 @@ def ods(rows: str) -> bytes:
 
 
 def test_sheets_are_headings_and_rows_have_places() -> None:
-    """Numbers are written as people write them; the place says sheet and row."""
     data = xlsx(
         {
             "Costs": [["Item", "Euro"], ["Bolt", 1.5], [], ["Nut", 0.30000000000000004]],

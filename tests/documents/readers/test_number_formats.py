@@ -145,7 +145,6 @@ def _record(kind: int, body: bytes) -> bytes:
 
 
 def test_sheets_of_an_old_workbook() -> None:
-    """A number, a packed one, an error, and a text box; a comment is left out."""
     name, code, text = b"One", b'0.0" km"', b"In the box"
     styles = [struct.pack("<2H16x", 0, each) for each in (0, 10, 170)]
     number_format = struct.pack("<2HB", 170, len(code), 0) + code
