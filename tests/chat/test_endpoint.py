@@ -176,7 +176,6 @@ def test_other_forms_of_an_answer() -> None:
 
 
 def test_what_is_too_much_is_halved() -> None:
-    """An endpoint that takes eleven texts gets them all; one text that it refuses is an error."""
     with serving(lambda n, body: 413 if len(body["input"]) > 11 else reply(n, body)) as there:
         found = embedding(there).embed([f"text {n}" for n in range(40)])
     assert len(found) == 40

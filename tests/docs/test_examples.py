@@ -67,7 +67,6 @@ def need(*packages: str) -> None:
 
 @pytest.mark.parametrize("name", STORES)
 def test_an_example_stores_and_finds(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The best chunk is the one that answers, and its offset is that in the text."""
     need(STORES[name])
     more = [server()] if name == "pgvector_chunks" else []
     for address in more:  # an earlier run may have left vectors of another model
@@ -85,7 +84,6 @@ def test_an_example_stores_and_finds(name: str, capsys: pytest.CaptureFixture[st
 
 
 def test_a_folder_is_searched(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The answering sentence comes first; a second run uses the index of the first."""
     for _ in range(2):
         run("folder_search", "notes", QUESTION)
         place, sentence = capsys.readouterr().out.splitlines()[:2]
@@ -158,6 +156,5 @@ def test_a_web_service_answers(here: Path) -> None:
 
 
 def test_examples_are_short() -> None:
-    """Each is read at a glance."""
     for script in EXAMPLES:
         assert len(script.read_text(encoding="utf-8").splitlines()) <= 40, script.name

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.encoder.engine import Manifest, ModelFolder, find_model, shipped_models
+from milepost.encoder.engine import Manifest, find_model, shipped_models
 from milepost.encoder.engine.folder import MODEL_GROUP, PACKAGES, cache_folder
 from milepost.encoder.engine.manifest import SCHEMA, read_manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
@@ -138,16 +138,6 @@ def test_the_cache_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.delenv("MILEPOST_CACHE")
     assert cache_folder().name == "milepost"
     assert cache_folder().is_absolute()
-
-
-def test_shipped_models_are_whole() -> None:
-    if not shipped_models():
-        pytest.skip("no model is inside the package")
-    for folder in shipped_models():
-        assert isinstance(folder, ModelFolder)
-        assert folder.tokenizer.is_file()
-        assert folder.graph().is_file()
-        assert find_model(folder.manifest.name) == folder
 
 
 def test_a_path_of_dots_is_the_callers_folder(

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -74,26 +73,6 @@ def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead:
         assert batch
         longest = max(lengths[number] for number in batch)
         assert len(batch) == 1 or len(batch) * longest <= budget
-
-
-def test_no_more_is_held_than_the_look_ahead() -> None:
-    taken = 0
-
-    def endless() -> Iterator[tuple[int, int]]:
-        nonlocal taken
-        while True:
-            taken += 1
-            yield 10, taken
-
-    stream = batches(endless(), budget=50, look_ahead=16)
-    for _ in range(4):
-        next(stream)
-        assert taken <= 16
-
-
-def test_similar_lengths_stand_together() -> None:
-    items = [(length, length) for length in (90, 5, 80, 6, 7, 85)]
-    assert list(batches(items, budget=270)) == [[5, 6, 7], [80, 85, 90]]
 
 
 def tokens(text: str) -> tuple[list[int], list[int]]:

@@ -52,7 +52,6 @@ def names(cache: Path) -> set[str]:
 
 
 def test_items_are_things_that_go_as_a_whole(cache: Path) -> None:
-    """Each index and model; the vectors of ``eval`` together; compiled graphs by file."""
     assert cached_items() == []
     filled(cache / "indexes" / "a", days=2)
     filled(cache / "models" / "m", files=1, days=3)
@@ -67,7 +66,6 @@ def test_items_are_things_that_go_as_a_whole(cache: Path) -> None:
 
 
 def test_age_and_size(cache: Path) -> None:
-    """The old ones go, then the longest unused until what is left is small enough."""
     for days in (1, 2, 3, 40):
         filled(cache / "indexes" / str(days), days=days)
     assert [item.path.name for item in prune(cached_items(), older_s=30 * DAY_S).removed] == ["40"]
@@ -138,7 +136,6 @@ def test_an_open_index_stays(cache: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="kills as Unix does")
 def test_a_killed_prune_leaves_no_half(cache: Path) -> None:
-    """What has its name is whole; the next prune removes the rest, even if nothing else is left."""
     for number in range(6):
         filled(cache / "indexes" / str(number), files=2000, size=1, days=9 - number)
     with subprocess.Popen(command("cache", "prune", "--to", "0"), env=environment()) as process:

@@ -268,7 +268,6 @@ def test_many_questions_find_what_each_finds(options: dict[str, object]) -> None
 
 
 def test_the_options_hold_for_many_questions() -> None:
-    """Documents, filter and probability, for all questions; no questions have no answers."""
     index = fake_index({"a": "Bees build cells of wax. ", "b": "Wax is sold by weight. "})
     assert index.search_many([]) == []
     assert index.search_many(iter(["wax", "bees"]), documents="b") == [

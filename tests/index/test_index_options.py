@@ -166,7 +166,6 @@ def test_arguments_of_another_type_name_the_right_one(
 
 
 def test_what_counts_as_a_number_or_a_name() -> None:
-    """NumPy's numbers, paths, generators, and names that Python's own rules refuse."""
     index = one()
     assert index.search("wax", k=np.int64(1), min_score=np.float32(0.0), rerank=np.bool_(True))
     assert index.search("wax", documents=(name for name in ["bees"]))
@@ -236,7 +235,6 @@ def test_a_passage_shows_its_answer() -> None:
 
 
 def test_an_index_says_what_it_holds(tmp_path: Path) -> None:
-    """Place, model and counts, without loading the model; closed ones too."""
     texts = {f"<{n}>": "One sentence. Two." for n in range(12)}
     with milepost.open(tmp_path / "db", model=fake_encoder()) as index:
         index.add([milepost.Document(*each) for each in texts.items()])
@@ -268,10 +266,3 @@ def test_the_line_of_an_address_keeps_its_password(monkeypatch: pytest.MonkeyPat
     line = repr(milepost.open(place, model=fake_encoder()))
     assert "postgresql://db.example.com/notes" in line
     assert "secret" not in line
-
-
-def test_an_encoder_says_which_model_it_is() -> None:
-    encoder = fake_encoder()
-    line = repr(encoder)
-    for part in (encoder.manifest.name, "32 dimensions", encoder.fingerprint):
-        assert part in line

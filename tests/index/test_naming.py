@@ -48,7 +48,6 @@ def test_a_document_is_found(
 
 @pytest.mark.parametrize("written", ["costs.txt", "./costs.txt"])
 def test_what_several_documents_end_in_is_refused(index: milepost.Index, written: str) -> None:
-    """With the names that it can mean; nothing is removed."""
     for use in (
         lambda: index.search("fee", documents=written),
         lambda: index.document(written),

@@ -63,7 +63,6 @@ def test_the_librarys_own_options_work() -> None:
 
 
 def test_a_vector_a_sentence(light: Encoder, tmp_path: Path) -> None:
-    """As a multi-vector model, saved, loaded and pickled: landmarks of texts, one of a question."""
     model = MultiVectorEncoder(modules=[MilepostModule(light, per_sentence=True)])
     found = model.encode_document(TEXTS, batch_size=2)
     assert [len(each) for each in found] == [2, 0, 200, 1, 1]

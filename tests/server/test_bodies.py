@@ -33,7 +33,6 @@ def client(server: Server) -> Iterator[httpx2.Client]:
 def test_null_is_the_default(
     client: httpx2.Client, path: str, body: dict[str, Any], optional: str
 ) -> None:
-    """As OpenAI's and other clients send what they have no value for."""
     got = client.post(path, json=body | dict.fromkeys(optional.split()))
     assert got.status_code == 200, got.text
     assert got.json() == client.post(path, json=body).json()
@@ -177,7 +176,6 @@ TABLES = {"HYPOTHESIS_STORAGE_DIRECTORY": str(Path(__file__).resolve().parents[2
 
 
 def test_generated_requests_find_no_server_error(texts: Path, tmp_path: Path) -> None:
-    """Of the OpenAPI document."""
     pytest.importorskip("schemathesis", reason="needs the test extra")
     with running_server(texts, cache=tmp_path / "cache") as (running, client):
         done = python(

@@ -147,7 +147,6 @@ def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
 def test_on_a_full_disk_a_document_and_its_upload_go_together(
     small_disk: Path, tmp_path: Path
 ) -> None:
-    """Both stay where nothing can be written, at a restart as well; with space both go."""
     db = small_disk / "db"
 
     def state_of(client: httpx2.Client) -> tuple[list[str], list[str]]:

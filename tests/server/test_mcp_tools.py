@@ -244,7 +244,6 @@ def test_a_filter_limits_the_documents(server) -> None:
 
 
 def test_null_is_the_default(server) -> None:
-    """Models send it for what they have no value for."""
     nothing = dict.fromkeys(("budget_tokens", "min_score", "documents", "cursor", "where"))
     found = call(server, "search", question=QUESTION, **nothing)
     assert found.structured_content == call(server, "search", question=QUESTION).structured_content

@@ -44,7 +44,6 @@ def drag(page: Page, first: str, last: str) -> None:
 
 
 def test_a_line_is_selected_where_it_is_printed(opened: Page) -> None:
-    """Text and box of the selection are those of the sentence, at every size of the page."""
     for clicks in (0, 2):
         for _ in range(clicks):
             opened.click("#larger")

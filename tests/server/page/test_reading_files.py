@@ -36,7 +36,6 @@ def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_
 
 
 def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Server) -> None:
-    """What is there answers, with a word on what is missing; what is read then is added."""
     with own.client() as client, tabs(own.url) as page:
         client.post("/documents", files={"file": ("larks.txt", LARKS)})
         own.indexed(client)
@@ -97,7 +96,6 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_files_are_added_asked_and_opened(
     tabs: Tabs, proxy: str, prefix: str, name: str, data: bytes, question: str
 ) -> None:
-    """And an address that was copied opens the place again."""
     with tabs(proxy, ignore_https_errors=True) as page:
         page.goto(f"{proxy}/{prefix}/")
         page.wait_for_selector("#add-files:not([hidden])")

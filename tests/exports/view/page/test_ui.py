@@ -54,7 +54,6 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
 
 
 def test_documents_have_titles_authors_and_dates(tab: Tab, light: Encoder, tmp_path: Path) -> None:
-    """As on the page of a server: in the list, on results and in citations."""
     about = {"title": "The House of Bees", "author": "Ida Lund", "date": "2023-05-04"}
     path = tmp_path / "page.html"
     with milepost.open(model=light) as index:
@@ -82,7 +81,6 @@ def test_documents_have_titles_authors_and_dates(tab: Tab, light: Encoder, tmp_p
 
 
 def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: Path) -> None:
-    """Under their columns, the one that answers marked; Markdown's, a sheet's, a PDF's, emojis."""
     files = {
         "fees.csv": "vessel,fee in euros,quay\nTimber ship,120,north\nCoal barge,95,south\n",
         "tides.md": "# Tides 🌊\n\nThe tide table:\n\n| tide | hour |\n|---|---|\n"
