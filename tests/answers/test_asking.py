@@ -2,11 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
 
-import pytest
-
-from milepost.answers import Answer, Citation, Piece, answer
+from milepost.answers import answer
 from milepost.answers.prompt import RULES, messages
 from milepost.chat import Endpoint
 from milepost.types import Passage
@@ -29,35 +26,6 @@ PASSAGES = [passage(BEES, "/home/ada/private/bees.txt"), passage(GOLD, None, pag
 def events(model: Chat, passages: Sequence[Passage] = PASSAGES) -> list[object]:
     endpoint = Endpoint(model.url, "small", timeout_s=5.0, wait_s=0.001, tries=2)
     return list(answer("Who lays eggs?", passages, endpoint))
-
-
-def test_text_then_citations_then_the_answer() -> None:
-    said = 'The queen: "lays the eggs" [1]. Gold "melts at 900 degrees" [2][5]. So it is.'
-    with serving(said) as model:
-        found = events(model)
-    kinds = [kind.__name__ for kind, _ in groupby(found, type)]
-    assert kinds == ["Piece", "Citation", "Answer"]
-    assert "".join(event.text for event in found if isinstance(event, Piece)) == said
-    citations = [event for event in found if isinstance(event, Citation)]
-    verdicts = [(each.number, each.verdict) for each in citations]
-    assert verdicts == [(1, "verbatim"), (2, "misquoted"), (5, "missing")]
-    assert [BEES[slice(*place)] for place in citations[0].places] == ["lays the eggs"]
-    last = found[-1]
-    assert last == Answer(said, tuple(citations), ("So it is.",))
-    assert not last.grounded
-
-
-@pytest.mark.parametrize(
-    ("said", "grounded", "uncited"),
-    [
-        ("Bees build cells of wax [1].", True, ()),
-        ("The passages do not say.", False, ("The passages do not say.",)),
-    ],
-)
-def test_what_an_answer_rests_on(said: str, grounded: bool, uncited: tuple[str, ...]) -> None:
-    with serving(said) as model:
-        last = events(model)[-1]
-    assert (last.text, last.grounded, last.uncited) == (said, grounded, uncited)
 
 
 def test_an_answer_that_was_cut() -> None:

@@ -5,7 +5,6 @@ Every answer comes over HTTP from a real server on this machine.
 
 import base64
 import json
-import socket
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -103,14 +102,6 @@ def test_a_slow_answer_ends_in_time():
     with serving(0.05, "quick") as chat:
         assert endpoint(chat, timeout_s=0.4).ask(ASKED) == "quick"
     assert chat.times[1] - chat.times[0] < 2
-
-
-def test_nobody_there():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        with pytest.raises(MilepostError, match=r"tried 2 times"):
-            Endpoint(url, "small", tries=2, wait_s=0.001).ask(ASKED)
 
 
 def test_requests_keep_their_distance():

@@ -1,6 +1,5 @@
 """The stemmers of the page give the stems of Python, and a page has those that it needs."""
 
-import gzip
 import json
 import random
 import shutil
@@ -17,8 +16,8 @@ from milepost.encoder import Encoder
 from milepost.errors import InputError
 from milepost.exports.view import bundle, stemmers, term_tables, write_page
 from milepost.language.numbers import TABLES, others
-from milepost.language.stemming import SCRIPTS, stemmer_class, stemmer_of
-from milepost.language.terms import question_terms, tokens
+from milepost.language.stemming import SCRIPTS, stemmer_class
+from milepost.language.terms import question_terms
 from milepost.types import Document
 from support.languages import PAGES
 
@@ -92,26 +91,6 @@ def test_made_words(name: str, folder: Path) -> None:
     words = {"".join(pick((pick(letters), pick(texts))) for _ in range(each)) for each in count}
     words |= {f"{word[:2]}\U00010400{word[2:]}" for word in list(words)[::20]}
     assert different(name, words, folder) == []
-
-
-@pytest.mark.shared
-def test_words_of_the_shared_texts(shared_data: Path, folder: Path) -> None:
-    words: dict[str, set[str]] = {name: set() for name in SCRIPTS}
-    file = shared_data / "tasks" / "multilingual" / "documents.jsonl.gz"
-    for line in gzip.decompress(file.read_bytes()).splitlines():
-        for match in tokens(str(json.loads(line)["text"])):
-            word = unicodedata.normalize("NFC", match.group()).casefold()
-            if (name := stemmer_of(word)) in words:
-                words[name].add(word)
-    assert [name for name, held in words.items() if len(held) > 5000] == [
-        "greek",
-        "russian",
-        "arabic",
-        "hindi",
-    ]
-    for name, held in words.items():
-        if held:
-            assert different(name, held, folder) == []
 
 
 def test_terms_of_questions(folder: Path) -> None:

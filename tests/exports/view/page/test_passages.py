@@ -76,13 +76,6 @@ def test_a_question_becomes_the_vector_that_the_model_says(page: Page, book: Ind
         assert read["vector"] == pytest.approx(book.model.encode_query(question).tolist(), abs=1e-5)
 
 
-def test_some_documents_are_searched_alone(browser: Any, small: Index) -> None:
-    question = "trail of the harbour painting"
-    with page_of(browser, small) as opened:
-        for info in small.documents():
-            compare(opened, small, question, [info.name])
-
-
 def test_the_shipped_model_gives_its_own_passages(browser: Any, tmp_path: Path) -> None:
     with milepost.open(tmp_path / "index", model="landmark-light") as index:
         index.add(Document("book", BOOK.read_text(encoding="utf-8")[400_000:520_000]))
