@@ -55,6 +55,19 @@ class ZoteroLibrary:
             for statement, *values in statements:
                 database.execute(str(statement), values)
 
+    def _add(self, table: str, **row: object) -> None:
+        """Add a row, where there is none like it."""
+        marks = ", ".join("?" * len(row))
+        columns = ", ".join(row)
+        self.run((f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", *row.values()))
+
+    def _new(self, kind: int, library: int, key: str) -> int:
+        self._last += 1
+        number = self._last
+        key = f"{key}{number:04}"
+        self._add("items", itemID=number, itemTypeID=kind, libraryID=library, key=key)
+        return number
+
     def item(
         self,
         fields: dict[int, str],
@@ -62,57 +75,28 @@ class ZoteroLibrary:
         library: int = 1,
     ) -> int:
         """Add a work, its fields by number and its creators by type; returns its number."""
-        self._last += 1
-        number = self._last
-        statements: list[tuple[object, ...]] = [
-            (
-                "INSERT INTO items (itemID, itemTypeID, libraryID, key) VALUES (?, 2, ?, ?)",
-                *(number, library, f"ITEM{number:04}"),
-            )
-        ]
+        number = self._new(2, library, "ITEM")
+        value_of = "INSERT INTO itemData SELECT ?, ?, valueID FROM itemDataValues WHERE value = ?"
         for field, value in fields.items():
-            statements += [
-                ("INSERT OR IGNORE INTO itemDataValues (value) VALUES (?)", value),
-                (
-                    "INSERT INTO itemData SELECT ?, ?, valueID FROM itemDataValues WHERE value = ?",
-                    *(number, field, value),
-                ),
-            ]
+            self._add("itemDataValues", value=value)
+            self.run((value_of, number, field, value))
+        made_by = "INSERT INTO itemCreators SELECT ?, creatorID, ?, ? FROM creators "
         for at, (kind, (family, given)) in enumerate(people):
-            statements += [
-                (
-                    "INSERT OR IGNORE INTO creators (firstName, lastName, fieldMode) "
-                    "VALUES (?, ?, ?)",
-                    *(given, family, int(not given)),
-                ),
-                (
-                    "INSERT INTO itemCreators SELECT ?, creatorID, ?, ? FROM creators "
-                    "WHERE lastName = ?",
-                    *(number, kind, at, family),
-                ),
-            ]
-        self.run(*statements)
+            self._add("creators", firstName=given, lastName=family, fieldMode=int(not given))
+            self.run((f"{made_by} WHERE lastName = ?", number, kind, at, family))
         return number
 
     def attach(
         self, parent: int | None, path: str, kind: str, data: bytes | None = None, library: int = 1
     ) -> int:
         """Add an attachment, and where data is given its file; returns its number."""
-        self._last += 1
-        number, key = self._last, f"FILE{self._last:04}"
-        self.run(
-            (
-                "INSERT INTO items (itemID, itemTypeID, libraryID, key) VALUES (?, 3, ?, ?)",
-                *(number, library, key),
-            ),
-            (
-                "INSERT INTO itemAttachments (itemID, parentItemID, linkMode, contentType, path) "
-                "VALUES (?, ?, ?, ?, ?)",
-                *(number, parent, 0 if path.startswith("storage:") else 2, kind, path),
-            ),
-        )
+        number = self._new(3, library, "FILE")
+        about = {"itemID": number, "parentItemID": parent, "contentType": kind, "path": path}
+        mode = 0 if path.startswith("storage:") else 2
+        self._add("itemAttachments", linkMode=mode, **about)
         if data is not None:
-            place = self.folder / "storage" / key / path.removeprefix("storage:")
+            folder = self.folder / "storage" / f"FILE{number:04}"
+            place = folder / path.removeprefix("storage:")
             place.parent.mkdir()
             place.write_bytes(data)
             (place.parent / ".zotero-ft-cache").write_text("cached", encoding="utf-8")
