@@ -16,7 +16,7 @@ from support.cli_process import command, environment, started
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
-from support.terminal import plain, run_on_terminal, shown_by, start_on_terminal
+from support.terminal import plain, run_on_terminal, start_on_terminal
 
 ESCAPE = "\x1b"
 
@@ -54,14 +54,6 @@ def reading():
     with Bar(Settings()) as bar:
         for done in (0, 3, 9):
             bar(Step("/notes/bees.txt", 2, 3, 10, done))
-
-
-def test_who_wants_no_colours_gets_a_bar_without_them():
-    colour = r"\x1b\[[0-9;]*m"
-    assert re.search(colour, shown_by(reading))
-    shown = shown_by(reading, NO_COLOR="1")
-    assert "2/3 bees.txt" in plain(shown)
-    assert not re.search(colour, shown)
 
 
 def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):

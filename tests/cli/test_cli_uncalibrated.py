@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import milepost
 from milepost.encoder.engine.folder import find_model
 from milepost.encoder.engine.manifest import MANIFEST
 from support.cli_fixtures import Cli
@@ -58,11 +57,3 @@ def test_limits_by_percentage_are_doubted(
     ):
         assert "milepost fit" in cli(*asked, *unfitted).stderr
         assert "milepost fit" not in cli(*asked, "--overwrite", "--model", "landmark-light").stderr
-
-
-def test_an_index_says_whether_scores_are_probabilities(unfitted: list[str]) -> None:
-    for model, calibrated in ((unfitted[1], False), ("landmark-light", True)):
-        index = milepost.open(model=model)
-        index.add(milepost.Document("bees", "Bees build cells of wax."))
-        assert index.calibrated is calibrated
-        assert index.search_detailed("What do bees build?").calibrated is calibrated

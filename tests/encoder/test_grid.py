@@ -60,17 +60,6 @@ def test_no_landmark_and_no_direction_give_zeros() -> None:
     assert document_vector(np.array([[1, 0], [-1, 0]], np.float32)).tolist() == [0.0, 0.0]
 
 
-@settings(max_examples=50)
-@given(st.integers(1, 40), st.integers(0, 1000))
-def test_has_unit_length_and_knows_no_order(count: int, seed: int) -> None:
-    rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    vector = document_vector(rows)
-    assert abs(float(np.linalg.norm(vector)) - 1.0) < 1e-5
-    np.testing.assert_allclose(document_vector(rows[::-1]), vector, atol=1e-6)
-    np.testing.assert_allclose(document_vector(np.repeat(rows, 3, axis=0)), vector, atol=1e-6)
-
-
 PROSE = (
     "The whale is a mammal, and it breathes air. It dives for an hour at most. "
     "Sailors saw it off the coast in 1851; nobody believed them. "

@@ -108,30 +108,6 @@ def test_selection_grows_what_it_has() -> None:
     assert runs == [run(0, 1, (0,)), run(2, 3, (2,)), run(4, 5, (4,))]
 
 
-@settings(max_examples=60)
-@given(scored(), st.integers(1, 6) | st.none(), st.floats(0, 4))
-def test_expanded_passages(
-    given_: tuple[np.ndarray, np.ndarray], k: int | None, growth_threshold: float
-) -> None:
-    scores, document_offsets = given_
-    runs = expand_hits(
-        scores, document_offsets, np.full(len(scores), 100), k=k, growth_threshold=growth_threshold
-    )
-    assert_runs(runs, scores, document_offsets)
-    taken = {number for run in runs for number in run.hits}
-    if k is None:
-        assert len(taken) == len(scores)
-        return
-    assert 1 <= len(runs) <= k
-    assert int(scores.argmax()) in taken
-    if len(runs) < k:
-        assert len(taken) == len(scores)
-    if k == 1:
-        assert all(scores[n] >= scores.max() - growth_threshold for n in taken) or len(
-            taken
-        ) == len(scores)
-
-
 def test_expanded_by_hand() -> None:
     """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
     text = [1.4, 2.0, 1.3, 0.2, 1.9, 1.9], [0, 5, 6], [100] * 6
