@@ -15,9 +15,9 @@ from click.testing import CliRunner
 import milepost
 from milepost.cli.program import program
 from milepost.encoder import Encoder
-from milepost.encoder.engine.endpoint import FILE, Remote
+from milepost.encoder.engine.endpoint import FILE
 from milepost.encoder.engine.folder import endpoint_folders, find_model
-from milepost.errors import BadQuestion, InputError, ModelError, WrongModel
+from milepost.errors import BadQuestion, ModelError, WrongModel
 from support.chat_server import Chat, serving
 
 TEXT = (
@@ -154,14 +154,3 @@ def test_another_width_than_before_is_an_error(there: Chat) -> None:
     manifest.write_text(changed, encoding="utf-8")
     with pytest.raises(ModelError, match="gives 256 numbers, and gave 128 before"):
         milepost.load(f"{there.url}#tiny").encode("Bees build.")
-
-
-@pytest.mark.parametrize("name", ["http://h/v1", "http://h/v1#", "http://h/v1#&query=a"])
-def test_names_that_cannot_be_read(name: str) -> None:
-    with pytest.raises(InputError, match=r"name of an embedding model.*#MODEL"):
-        Remote.parse(name)
-
-
-def test_an_unknown_option_is_named() -> None:
-    with pytest.raises(InputError, match="option 'prompt'"):
-        Remote.parse("http://h/v1#m&prompt=x")

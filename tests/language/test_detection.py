@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.language.detection import UNKNOWN, SupportedLanguages, Written, judge
+from milepost.language.detection import UNKNOWN, Written, judge
 from milepost.language.stemming import SCRIPTS, stem, stemmer_class, stemmer_of
 from support.languages import PAGES, QUESTIONS
 from support.threads import at_once
@@ -97,22 +97,6 @@ def test_of_what_is_no_prose_nothing_is_said(text: str) -> None:
 )
 def test_short_english_is_english(text: str) -> None:
     assert judge(text, 2) == ENGLISH
-
-
-def test_what_a_model_reads_decides_the_note() -> None:
-    english = SupportedLanguages(
-        "model-e", frozenset(), frozenset({"Latin", "Thai"}), "`get it` reads it"
-    )
-    many = SupportedLanguages("model-m", frozenset({"Latin", "Thai"}), frozenset(), "")
-    latin, other = Written(False, "Latin"), Written(False, "other")
-    assert english.note(latin, "this text") == (
-        "this text is not English, which model-e reads: searched mostly by words; `get it` reads it"
-    )
-    assert not many.note(latin, "this text")
-    for model in (english, many):
-        assert not model.note(ENGLISH, "this text")
-        assert not model.note(UNKNOWN, "this text")
-        assert model.note(other, "this text").startswith("no package of Milepost reads the script")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The file: its parts, its size, and what it is not written for."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -69,24 +68,6 @@ def test_a_page_that_is_there_stays(book: Index, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"page\.html exists; try:.*--overwrite"):
         write_page(book, target)
     assert target.read_text(encoding="utf-8") == "mine"
-
-
-def test_what_cannot_be_written_leaves_nothing(
-    light: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "page.html"
-    target.write_text("old", encoding="utf-8")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with milepost.open(model=light) as index:
-        index.add(Document("a", "A word."))
-        with pytest.raises(InputError, match="No space left on device"):
-            write_page(index, target, overwrite=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-    assert target.read_text(encoding="utf-8") == "old"
 
 
 def test_too_many_sentences_are_refused_with_their_number(

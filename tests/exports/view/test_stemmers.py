@@ -19,7 +19,6 @@ from milepost.language.numbers import TABLES, others
 from milepost.language.stemming import SCRIPTS, stemmer_class
 from milepost.language.terms import question_terms
 from milepost.types import Document
-from support.languages import PAGES
 
 NODE = shutil.which("node")
 
@@ -91,22 +90,6 @@ def test_made_words(name: str, folder: Path) -> None:
     words = {"".join(pick((pick(letters), pick(texts))) for _ in range(each)) for each in count}
     words |= {f"{word[:2]}\U00010400{word[2:]}" for word in list(words)[::20]}
     assert different(name, words, folder) == []
-
-
-def test_terms_of_questions(folder: Path) -> None:
-    letters = [
-        letter
-        for code in (*range(0x20, 0x3400, 3), *range(0xA640, 0xAC00, 3), *range(0xF900, 0x10000, 3))
-        if (letter := chr(code)).isalnum()
-    ]
-    texts = [
-        *PAGES.values(),
-        *(word for text in PAGES.values() for word in text.split()),
-        *(f"{before}{letter}" for letter in letters for before in ("xx", "слов", "λογ", "كتا")),
-        "٢٠٢٣ μmol группа2 covidом می‌خواهم кни\u00adги ПЧЁЛЫ Θάλασσας ΣΊΣΥΦΟΣ",
-        "தேனீக்களின் கூடுகளில் Մեղուներից बजे। में ք α β 𐐀слово",
-    ]
-    assert other_terms(texts, folder) == []
 
 
 def test_terms_of_numbers(folder: Path) -> None:

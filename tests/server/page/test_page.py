@@ -231,26 +231,6 @@ def test_links_that_make_no_sense_say_so(tab: Tab, server: Server) -> None:
         assert page.locator("#document-body mark").count() == 0
 
 
-def test_citations_name_title_page_and_offsets(page: Page) -> None:
-    def cite(form: str) -> str:
-        page.locator(".passage").first.locator(".menu summary").click()
-        page.locator(".passage").first.get_by_role("button", name=form).click()
-        page.wait_for_selector("#toast:has-text('Citation copied')")
-        page.wait_for_function("() => navigator.clipboard.readText().then(Boolean)")
-        copied = str(page.evaluate("navigator.clipboard.readText()"))
-        page.evaluate("navigator.clipboard.writeText('')")
-        return copied
-
-    page.get_by_label("Search only in harbour.pdf").check()
-    ask(page, "When is anchoring in the channel forbidden?")
-    sentence = "Anchoring in the channel is forbidden in winter."
-    plain = re.fullmatch(r"“(.+)” harbour.pdf, p. 3, characters (\d+)–(\d+)\.", cite("Plain"))
-    assert plain[1] == sentence
-    assert int(plain[3]) - int(plain[2]) == len(sentence)
-    where = f"characters {plain[2]}–{plain[3]}"
-    assert cite("Markdown") == f"> {sentence}\n>\n> — *harbour.pdf*, p. 3, {where}"
-
-
 def test_the_strip_leads_to_the_best_sentence_of_a_part(page: Page, server: Server) -> None:
     ask(page, BEES)
     page.locator(".passage .title", has_text="origin-of-species.txt").first.click()
