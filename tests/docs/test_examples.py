@@ -153,8 +153,3 @@ def test_a_web_service_answers(here: Path) -> None:
                 assert client.get("/search", params={"question": "x", "k": 0}).status_code == 422
         finally:
             process.terminate()
-
-
-def test_examples_are_short() -> None:
-    for script in EXAMPLES:
-        assert len(script.read_text(encoding="utf-8").splitlines()) <= 40, script.name

@@ -48,21 +48,3 @@ KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
 )  # fmt: skip
 def test_mail_and_saved_pages(data: bytes, name: str, wanted: str) -> None:
     assert wanted in shown(data, name)
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        ("도서관은 오늘 쉽니다", "utf-16-le"),
-        ("การประชุมเริ่มวันศุกร์", "utf-16-be"),
-        ("カギはどこですか", "utf-16-le"),
-        ("The library", "utf-32-le"),
-        ("Ключ", "utf-32-be"),
-        ("Где ключ?", "koi8-r"),
-        ("Zażółć gęślą jaźń w piątek.", "iso8859-2"),
-        ("Toplantı cuma günü üçte başlıyor. Iğdır.", "cp1254"),
-        ("A megbeszélés háromkor kezdődik. Fűtött.", "cp1250"),
-    ],
-)
-def test_texts_without_a_declared_encoding(text: str, encoding: str) -> None:
-    assert shown(text.encode(encoding), "a.txt") == text

@@ -12,8 +12,8 @@ from milepost.errors import ModelError
 from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
 from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranking, answered, less_likely, reranked
-from milepost.search.reranking import Reread, rerank
+from milepost.search.ranking import Ranking, less_likely, reranked
+from milepost.search.reranking import rerank
 from milepost.store import Store
 from support.random_trees import trees
 from support.search_stores import asking, empty_store, filled, gathered, put, ranked, searched
@@ -256,14 +256,6 @@ def test_the_less_likely_of_passage_and_answer_says_whether_anything_answers():
     odds = [math.log(each.answerable / (1 - each.answerable)) for each in found]
     about = math.log(found[0].best / (1 - found[0].best))
     assert odds == pytest.approx([0.5 + 2 * less_likely(about, said) for said in (-1, 1)], abs=1e-3)
-
-
-def test_the_most_likely_window_answers():
-    nan = np.nan
-    cosines = np.zeros(4, np.float32)
-    assert answered(Reread(cosines, np.array([nan, 1.0, -2.0, nan], np.float32))) == 1.0
-    assert answered(Reread(cosines, np.full(4, nan, np.float32))) is None
-    assert answered(Reread(cosines)) is None
 
 
 @given(st.floats(-30, 30), st.floats(-30, 30))

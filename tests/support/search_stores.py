@@ -6,7 +6,6 @@ from zlib import crc32
 
 import numpy as np
 
-from milepost.index.entries import paragraph_starts
 from milepost.language.terms import terms
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.fusion import Fusion, Reranking
@@ -14,9 +13,10 @@ from milepost.search.query import DEFAULT_K
 from milepost.search.ranking import Ranked, Ranking, rank
 from milepost.search.reranking import Reranker
 from milepost.search.scope import Scope, gather
-from milepost.store import Entry, Store, open_store
-from milepost.types import Document, Mark
+from milepost.store import Store, open_store
+from milepost.types import Mark
 from support.random_trees import trees
+from support.store_entries import entry
 from support.word_reranker import WordReranker
 
 WIDTH = 8
@@ -53,21 +53,14 @@ def put(
     marks: tuple[Mark, ...] = (),
 ) -> None:
     """Add a document whose sentences are these; vectors are random unless they are given."""
-    ends = np.cumsum([len(s) for s in sentences], dtype=np.int64)
-    spans = np.stack((np.concatenate(([0], ends[:-1])), ends), axis=1).reshape(-1, 2)
-    seed, text = crc32(name.encode()), "".join(sentences)
-    store.put(
-        Entry(
-            document=Document(name, text, marks=marks, source=f"/files/{name}"),
-            spans=spans,
-            vectors=np.stack([unit(seed + n) for n in range(len(sentences))])
-            if vectors is None
-            else vectors,
-            vocab_coverage=np.full(len(sentences), vocab_coverage, np.float32),
-            paragraph_starts=paragraph_starts(text, spans),
-            terms=[terms(s) for s in sentences],
-        )
-    )
+    seed = crc32(name.encode())
+    if vectors is None:
+        vectors = np.stack([unit(seed + n) for n in range(len(sentences))])
+    found = [terms(sentence) for sentence in sentences]
+    document = {"marks": marks, "source": f"/files/{name}"}
+    made = entry(name, sentences, vectors=vectors, terms=found, **document)
+    known = np.full(len(sentences), vocab_coverage, np.float32)
+    store.put(replace(made, vocab_coverage=known))
 
 
 def filled(documents: int = 4, sentences: int = 12) -> Store:
