@@ -155,6 +155,44 @@ def test_frequent_words_have_a_limit(index: Index) -> None:
     assert "there may be more" in check.notes[0]
 
 
+MANY = {
+    f"d{d}": "".join(f"Common word in text t{d} at place p{d}x{s}. " for s in range(40))
+    for d in range(30)
+}
+MANY["d17"] += "He saw a golden hon-\neycomb. It was full of sweet wax. "
+MANY["tokyo"] = "大東京都。何もない。"
+
+
+@pytest.fixture(scope="module")
+def many() -> Index:
+    return fake_index(MANY)
+
+
+@pytest.mark.parametrize("limit", [60_000, 0])
+@pytest.mark.parametrize(
+    ("quotation", "name"),
+    [
+        ("golden honeycomb. It was full", "d17"),
+        ("text t3 at place p3x7. Common word", "d3"),
+        ("text t9", "d9"),
+        ("京", "tokyo"),
+        ("東京都", "tokyo"),
+        ("golden wax", ""),
+        ("place p5x3. Common word in text t6", ""),
+    ],
+)
+def test_places_in_many_documents(
+    many: Index, monkeypatch: pytest.MonkeyPatch, limit: int, quotation: str, name: str
+) -> None:
+    monkeypatch.setattr(quoted, "EVERYTHING", limit)
+    monkeypatch.setattr(quoted, "BATCH", 100)
+    check = many.check(quotation)
+    assert (check.verdict == "verbatim") == bool(name)
+    if name:
+        assert {place.document for place in check.places} == {name}
+        assert many.check(quotation, documents=["d2", "d4"]).verdict != "verbatim"
+
+
 def test_pages_and_headings() -> None:
     marks = (Mark(0, "page", "1"), Mark(0, "heading", "Bees", 1), Mark(25, "page", "2"))
     with fake_index() as index:

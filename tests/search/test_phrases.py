@@ -165,15 +165,6 @@ def test_the_budget_is_filled_beside_the_phrases() -> None:
     assert len(passage.text) > 100
 
 
-def test_min_score_filters_the_same_result() -> None:
-    store = scattered(3)
-    whole = asked(store, query("blue", ("red green",), k=6))
-    least = whole.passages[2].score
-    part = asked(store, query("blue", ("red green",), k=6, min_score=least))
-    assert part.passages == tuple(p for p in whole.passages if p.score >= least)
-    assert part.best == whole.best
-
-
 @pytest.mark.parametrize(
     ("phrases", "excluded", "note"),
     [
