@@ -7,14 +7,14 @@ import pytest
 
 from milepost.errors import StoreError
 from milepost.store import Store
-from support.store_entries import Child, entry, holds, numbered, opened, rows
+from support.store_entries import entry, holds, numbered, opened, rows
 from support.store_reads import all_of, reads
 from support.threads import at_once
 
 QUERY = rows(1, 77)[0]
 TERMS = ["sentence1", "number0", "number4", "word2", "nowhere"]
 
-# Each leaves another state than three documents of the series; a process can do it as well.
+# Each leaves another state than three documents of the series.
 DEEDS = {
     "add": "store.put(entry('another', ['number4 word2 ', 'sentence1 '], seed=5))",
     "replace": "store.put(numbered(4))",
@@ -24,15 +24,6 @@ DEEDS = {
     "all": "store.put(numbered(3)); store.put(numbered(4)); store.delete('document 2'); "
     "store.vacuum(); store.put(numbered(5)); store.touch('document 0', (3, 4)); store.vacuum()",
 }
-
-DOING = """
-import sys
-from pathlib import Path
-from support.store_entries import entry, numbered, opened
-store = opened(Path(sys.argv[1]), patience_s=0.1)
-exec(sys.argv[2])
-store.close()
-"""
 
 
 def three(store: Store) -> None:
@@ -70,29 +61,6 @@ def test_a_snapshot_keeps_its_state_beside_a_thread(
         assert [info.name for info in after["documents"]] == [f"document {n}" for n in range(3)]
         holds(store, numbered(4))
         holds(store, numbered(5))
-
-
-@pytest.mark.parametrize("deed", DEEDS.values(), ids=DEEDS)
-def test_a_snapshot_keeps_its_state_beside_a_process(
-    tmp_path: Path, child: Child, deed: str
-) -> None:
-    store = opened(tmp_path)
-    three(store)
-    before = state_of(store)
-    with store.snapshot() as held:
-        process = child(DOING, tmp_path, deed)
-        _, complaint = process.communicate()
-        assert process.returncode == 0, complaint
-        assert all_of(held, QUERY, TERMS) == before
-    after = state_of(store)
-    assert after != before
-    twin = opened(None)
-    three(twin)
-    exec(deed, {"store": twin, "entry": entry, "numbered": numbered})
-    names = [(info.name, info.first, info.signature) for info in reads(twin).documents()]
-    assert [(info.name, info.first, info.signature) for info in after["documents"]] == names
-    assert after["texts"] == state_of(twin)["texts"]
-    assert after["postings"] == state_of(twin)["postings"]
 
 
 def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
