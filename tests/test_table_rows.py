@@ -8,7 +8,7 @@ import milepost
 from milepost.cli.console.layout import rows_of
 from milepost.documents import read_bytes
 from milepost.index.entries import entry
-from milepost.table_rows import Tables, cells_of, figure_cells, table_at
+from milepost.table_rows import Tables, cells_of, figure_cells, rows_around, table_at
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from support.office_writer import opendocument, pptx, slide_table, word, xlsx
@@ -54,7 +54,7 @@ def test_every_format(name: str) -> None:
     span = (start, len(document.text))
     row = Tables(document.text, document.marks).row(*span)
     assert row == "Item: Nut M8 | June: 9"
-    table = table_at(document.marks, document.text, 0, [span])
+    table = table_at(document.marks, document.text, 0, [span], span)
     assert table.columns == ROWS[0]
     assert table.caption == (None if name == "a.pptx" else CAPTION)
     assert [each.cells for each in table.rows] == [ROWS[2]]
@@ -76,6 +76,23 @@ def test_a_later_part_of_a_row_has_its_first_cell() -> None:
     start = document.text.index("Then")
     row = Tables(document.text, document.marks).row(start, start + 14)
     assert row == "7.1 | Rule: Then do that."
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.csv"])
+def test_a_piece_of_a_row_stands_in_its_column(name: str) -> None:
+    rows = ("No", "Text", "Note"), ("7.1", "Do this. Then do that.", "Not for B."), ("7.2", "", "")
+    html = f"<table>{_written('<tr>{}', '<td>{}</td>', rows)}</table>"
+    data = _written("{}\n", "{},", rows) if name == "a.csv" else html
+    document = read_bytes(data.encode(), name)
+    part = document.text.index("Then"), document.text.index("for B")
+    around = rows_around(document.marks, part, part[0])
+    assert around is not None
+    text = document.text[slice(*around)]
+    table = table_at(document.marks, text, around[0], [part], part)
+    assert table is not None
+    (row,) = table.rows
+    assert row.cells[:3] == ("7.1", "Then do that.", "Not")
+    assert (row.start, row.end) == part
 
 
 def test_headers_of_several_rows_and_of_years() -> None:

@@ -24,6 +24,8 @@ _MAX_KEY = 80
 of the name of a section."""
 _MAX_NAMES = 200
 """Maximum characters of a caption and of the names of columns among the words of a row."""
+_MAX_ROW = 4_000
+"""Characters on each side of a part of a row in which its other cells are looked for."""
 _SECTION_WITHIN = 2_000
 """Characters above a row in which the name of its section is looked for."""
 
@@ -109,45 +111,83 @@ def _labelled(text: str, first: int, last: int, part: Span, columns: Sequence[st
     return " | ".join(words)
 
 
-def table_at(marks: Sequence[Mark], text: str, start: int, spans: Sequence[Span]) -> Table | None:
-    """Return the rows of a table in a part of a document.
+def rows_around(marks: Sequence[Mark], part: Span, at: int) -> Span | None:
+    """Where the whole rows are of which a part of a document may hold a piece.
 
     Args:
         marks: the document's marks.
-        text: the part.
+        part: of the document.
+        at: an offset in it, which decides which table.
+
+    Returns:
+        None if ``at`` is in no table.
+    """
+    table = _table(marks, at)
+    if table is None:
+        return None
+    return max(table.start, part[0] - _MAX_ROW), min(table.end, part[1] + _MAX_ROW)
+
+
+def table_at(
+    marks: Sequence[Mark], text: str, start: int, spans: Sequence[Span], part: Span
+) -> Table | None:
+    """Return the rows of a table in a part of a document.
+
+    A row that the part holds a piece of has the cells of the piece, in their columns, and its
+    first cell.
+
+    Args:
+        marks: the document's marks.
+        text: of ``rows_around`` the part.
         start: its offset in the document.
         spans: the sentences whose rows are wanted; the first one decides which table.
+        part: of the document.
     """
-    at = spans[0][0]
-    table = next((table for table in _tables(marks) if table.start <= at < table.end), None)
+    table = _table(marks, spans[0][0])
     if table is None:
         return None
     rows: list[TableRow] = []
     low = max(0, table.body - start)
     high = min(len(text), table.end - start)
+    inside = part[0] - start, part[1] - start
     while low < high:
         stop = text.find("\n", low, high)
         stop = high if stop < 0 else stop
-        line = low + start, stop + start
-        if low < stop and any(left < line[1] and right > line[0] for left, right in spans):
-            count = 0 if line[0] in table.unsplit else len(table.columns) - 1
-            cells = [text[a:b] for a, b in _cells(text, low, stop, count)]
-            rows.append(TableRow(*line, _in_columns(cells, table.columns)))
+        line = max(low + start, part[0]), min(stop + start, part[1])
+        held = (left < line[1] and right > line[0] for left, right in spans)
+        if line[0] < line[1] and any(held):
+            count = 0 if low + start in table.unsplit else len(table.columns) - 1
+            cells = _in_columns(text, _cells(text, low, stop, count), table.columns)
+            rows.append(TableRow(*line, _within(text, cells, inside)))
         low = stop + 1
     return Table(table.caption, table.columns, tuple(rows))
 
 
-def _in_columns(cells: list[str], columns: Sequence[str]) -> tuple[str, ...]:
+def _table(marks: Sequence[Mark], at: int) -> _Place | None:
+    return next((table for table in _tables(marks) if table.start <= at < table.end), None)
+
+
+def _in_columns(text: str, cells: list[Span], columns: Sequence[str]) -> list[Span]:
     """Put cells that stand after the names of their columns, as in sheets, into their columns."""
-    placed = [""] * max(len(columns), len(cells))
+    placed = [(0, 0)] * max(len(columns), len(cells))
     column = 0
-    for cell in cells:
-        named = [k for k, name in enumerate(columns) if name and cell.startswith(f"{name}: ")]
+    for a, b in cells:
+        named = [k for k, name in enumerate(columns) if name and text.startswith(f"{name}: ", a, b)]
         column = named[0] if named else column
         if column < len(placed):
-            placed[column] = cell[len(columns[column]) + 2 :] if named else cell
+            placed[column] = (a + len(columns[column]) + 2, b) if named else (a, b)
         column += 1
-    return tuple(placed)
+    return placed
+
+
+def _within(text: str, cells: Sequence[Span], inside: Span) -> tuple[str, ...]:
+    """What a part holds of the cells of a row, and the first cell, which says what row it is."""
+    start, end = inside
+    found = [text[max(a, start) : max(a, min(b, end))].strip() for a, b in cells]
+    first = text[slice(*cells[0])]
+    if not found[0] and len(first) <= _MAX_KEY:
+        found[0] = first
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

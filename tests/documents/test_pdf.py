@@ -168,7 +168,7 @@ def test_tables_have_a_caption_columns_and_sections() -> None:
     page.lines(72, 600, _prose(40))
     document = _made([page])
     start, end = document.text.index("Tugs"), document.text.index("Sum") + 12
-    table = table_at(document.marks, document.text, 0, [(start, end)])
+    table = table_at(document.marks, document.text, 0, [(start, end)], (start, end))
     assert table is not None
     assert table.caption == "The following table lists what the harbour paid (in millions):"
     assert table.columns == ("", "Year ended June 30, 2022", "Year ended June 30, 2021")
@@ -189,7 +189,8 @@ def test_a_column_without_a_name_keeps_its_figures() -> None:
         for column, cell in enumerate(row):
             page.text((72, 312, 400)[column], 700 - 14 * number, cell)
     document = _made([page])
-    table = table_at(document.marks, document.text, 0, [(6, len(document.text))])
+    end = len(document.text)
+    table = table_at(document.marks, document.text, 0, [(6, end)], (0, end))
     assert table is not None
     assert table.columns == ("", "2022", "")
     assert [row.cells for row in table.rows] == [("Sales 2019", "7", "5"), ("Costs", "9", "4")]

@@ -11,7 +11,7 @@ import milepost
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import UnreadableFile
 from milepost.types import Box, Document, ReadOptions
-from support.pdf_writer import check_document, pdf_of
+from support.pdf_writer import PdfPage, check_document, pdf_of, write_pdf
 from support.scan_writer import drawn, joined, needs_ocr, scan, taken
 
 LINES = ["The harbour master counts every ship.", "Badgers dig deep setts under the old oak tree."]

@@ -259,6 +259,6 @@ def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
     for name, data in files.items():
         document = read_bytes(data, name)
         end = len(document.text)
-        table = table_at(document.marks, document.text, 0, [(end - 3, end)])
+        table = table_at(document.marks, document.text, 0, [(end - 3, end)], (0, end))
         assert table is not None
         assert (table.caption, table.columns) == ("Updates", ("File", "In use?"))

@@ -31,8 +31,8 @@ from milepost.search.required import (
 )
 from milepost.search.scope import Scope, gather
 from milepost.search.subject import joined, within_reports
-from milepost.table_rows import table_at
-from milepost.types import Hit, Passage, mark_at, nearly_best, page_of, place_in_words, places_at
+from milepost.search.tables import with_tables
+from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -273,6 +273,7 @@ def _passages(
     excerpts = snapshot.excerpts(parts)
     left = query.limits.budget.size if query.limits.budget else None
     passages: list[Passage] = []
+    places = []
     for run, (info, start, _), (whole, known) in zip(runs, parts, excerpts, strict=True):
         text = whole.strip()
         start += len(whole) - len(whole.lstrip())
@@ -283,8 +284,7 @@ def _passages(
         shown = _clipped(scope, ranked, run, start, text)
         score = ranked.probability([number for number, *_ in shown])
         hits = _hits(ranked, score, shown, start, text)
-        strong = [(hit.start, hit.end) for hit in nearly_best(hits)]
-        places = places_at(known, hits[0].start, (start, start + len(text)))
+        pages = places_at(known, hits[0].start, (start, start + len(text)))
         passages.append(
             Passage(
                 text=text,
@@ -295,16 +295,16 @@ def _passages(
                 score=score,
                 hits=hits,
                 heading=mark_at(known, "heading", hits[0].start),
-                page=page_of(places),
-                place=place_in_words(places),
-                table=table_at(known, text, start, strong),
+                page=page_of(pages),
+                place=place_in_words(pages),
             )
         )
+        places.append((info, known))
         if left is not None:
             left -= measure(text)
             if left <= 0:
                 break
-    return passages
+    return with_tables(snapshot, passages, places)
 
 
 def _cut(
