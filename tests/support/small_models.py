@@ -4,27 +4,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+_SIZES = {
+    "vocab_size": 200,
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 512,
+}
 CONFIGS: dict[str, dict[str, Any]] = {
     "bert": {
+        **_SIZES,
         "model_type": "bert",
-        "vocab_size": 200,
-        "hidden_size": 32,
         "num_hidden_layers": 3,
-        "num_attention_heads": 4,
         "intermediate_size": 64,
-        "max_position_embeddings": 512,
         "type_vocab_size": 2,
         "layer_norm_eps": 1e-12,
         "hidden_act": "gelu",
     },
     "modernbert": {
+        **_SIZES,
         "model_type": "modernbert",
-        "vocab_size": 200,
-        "hidden_size": 32,
         "num_hidden_layers": 4,
-        "num_attention_heads": 4,
         "intermediate_size": 48,
-        "max_position_embeddings": 512,
         "norm_eps": 1e-5,
         "global_attn_every_n_layers": 3,
         "local_attention": 16,

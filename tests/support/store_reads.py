@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from milepost.store import DocumentInfo, Sentences, Snapshot, Statistics, Store, stored_document
+from milepost.store import DocumentInfo, Sentences, Snapshot, Store, stored_document
 from milepost.store.base import DocumentSelection
 from milepost.store.conditions import ALWAYS
 from milepost.store.local import LocalSnapshot, ranges_of
@@ -21,17 +21,14 @@ class Reads:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def documents(self) -> list[DocumentInfo]:
-        with self._store.snapshot() as state:
-            return state.documents()
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """``documents``, ``info``, ``statistics`` and ``postings`` as a snapshot has them."""
 
-    def info(self, name: str) -> DocumentInfo | None:
-        with self._store.snapshot() as state:
-            return state.info(name)
+        def read(*arguments: Any) -> Any:
+            with self._store.snapshot() as state:
+                return getattr(state, name)(*arguments)
 
-    def statistics(self) -> Statistics:
-        with self._store.snapshot() as state:
-            return state.statistics()
+        return read
 
     def document(self, name: str) -> Document:
         with self._store.snapshot() as state:
@@ -56,10 +53,6 @@ class Reads:
     def marks(self, name: str) -> tuple[Mark, ...]:
         with self._store.snapshot() as state:
             return state.marks([_known(state, name)])[0]
-
-    def postings(self, terms: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        with self._store.snapshot() as state:
-            return state.postings(terms)
 
     def nearest(
         self, vector: np.ndarray, n: int, names: Names = None

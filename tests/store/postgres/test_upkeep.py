@@ -12,11 +12,10 @@ import psycopg
 from milepost.filters import parse
 from milepost.store import DocumentSelection
 from milepost.store.postgres import PostgresStore, schema, upkeep
-from milepost.store.postgres import store as room
 from milepost.store.postgres.address import parse as parsed
 from support.postgres import ask, fresh_schema
-from support.store_entries import entry, numbered, opened, rows
-from support.store_reads import nearest, reads
+from support.store_entries import entry, opened, rows
+from support.store_reads import nearest
 from support.threads import at_once
 
 
@@ -24,22 +23,6 @@ from support.threads import at_once
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     with fresh_schema(partitions=request.param) as made:
         yield made
-
-
-def test_totals_stay_few(
-    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "_PUTS", 4)
-    for number in range(10):
-        store.put(numbered(number, sentences=3))
-    assert ask(address, "SELECT count(*) FROM totals")[0][0] <= 6
-    before = reads(store).statistics()
-    assert (before.documents, before.sentences, before.dead) == (3, 9, 21)
-    store.optimize()
-    assert ask(address, "SELECT count(*) FROM totals") == [(1,)]
-    assert reads(store).statistics() == before
-    store.vacuum()
-    assert reads(store).statistics().dead == 0
 
 
 def test_the_index_is_made_while_a_writer_writes(
