@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from milepost.search import features as module
 from milepost.search.features import FEATURES, features
-from milepost.search.fusion import SIGNALS, Fusion, fuse, standard
+from milepost.search.fusion import Fusion, fuse, standard
 from milepost.search.scope import Scope
 from milepost.store import Store
-from support.search_stores import empty_store, filled, gathered, put
+from support.search_stores import empty_store, gathered, put
 
 NAMES = list(FEATURES)
 TEXT = ["Bees build wax cells. ", "They live there.\n\n", "The queen lays eggs. ", "In wax.\n"]
@@ -126,32 +126,6 @@ def test_a_single_document_is_exactly_the_mean(seed: int) -> None:
     assert not table[:, NAMES.index("document landmark")].any()
 
 
-SIGNED = st.floats(-8, 8)
-SETTINGS = st.builds(
-    Fusion,
-    gate=st.dictionaries(st.sampled_from(sorted(SIGNALS)), SIGNED),
-    scale_shift=st.dictionaries(st.sampled_from(sorted(SIGNALS)), SIGNED),
-    landmark=st.tuples(*[st.tuples(SIGNED, SIGNED)] * 3),
-    words=st.tuples(*[st.tuples(SIGNED, SIGNED)] * 3),
-)
-
-
-@settings(max_examples=40)
-@given(SETTINGS, st.floats(0, 1), st.integers(0, 50), st.sampled_from(["p1x3", "nowhere", ""]))
-def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: str) -> None:
-    scope = gathered(filled(2, 6), ["common", word] if word else [], seed)
-    fused = fuse(scope, vocab_coverage, fusion)
-    assert math.isclose(sum(fused.weights.values()), 1.0, abs_tol=1e-9)
-    assert all(weight >= 0 for weight in fused.weights.values())
-    assert fused.parts.keys() == fused.weights.keys()
-    np.testing.assert_allclose(sum(fused.parts.values()), fused.score, atol=1e-5)
-    assert np.isfinite(fused.score).all()
-    assert fused.score.shape == (12,)
-    assert fused.signals.keys() == SIGNALS.keys()
-    assert all(map(math.isfinite, fused.signals.values()))
-    assert -1 <= fused.scale_shift <= 1
-
-
 def share(fused: object) -> float:
     return sum(w for name, w in fused.weights.items() if name.startswith("landmark"))
 
@@ -169,19 +143,6 @@ def test_low_vocabulary_coverage_lowers_the_landmarks() -> None:
     assert full.signals["out of vocabulary"] == 0.0
     assert asked.signals["out of vocabulary"] == pytest.approx(0.9)
     assert text.signals["out of vocabulary"] == 1.0
-
-
-@given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=60))
-def test_standard(values: list[float]) -> None:
-    array = np.array(values, np.float32)
-    result = standard(array)
-    assert result.dtype == np.float32
-    if result.any():
-        assert abs(float(result.mean())) < 1e-3
-        assert abs(float(result.std()) - 1) < 1e-3
-        assert (np.diff(result[np.argsort(array, kind="stable")]) >= 0).all()
-    else:
-        assert np.ptp(array) < 1e-2
 
 
 def test_worked_numbers() -> None:
