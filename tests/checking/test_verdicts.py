@@ -50,8 +50,6 @@ PAIRS = [
      "All hives survived the winter.", "quantity"),
     ("Prices increased in the spring.", "In the spring prices increased.",
      "Prices decreased in the spring.", "opposite"),
-    ("The northern route is open.", "The route that is open is the northern route.",
-     "The southern route is open.", "opposite"),
     ("The company accepted the offer.", "The offer was accepted by the company.",
      "The company rejected the offer.", "opposite"),
     ("It is the largest hall of the town.", "It is the town's largest hall.",
@@ -68,18 +66,12 @@ PAIRS = [
      "It opened in June 1998.", "date"),
     ("The trial lasted more than 12 weeks.", "The trial lasted more than 12 weeks in all.",
      "The trial lasted less than 6 weeks.", "number"),
-    ("The tank holds 40 litres.", "The tank holds 40 l.",
-     "The tank holds 14 litres.", "number"),
     ("The results were reliable.", "Reliable results were found, they were reliable.",
      "The results were unreliable.", "negation"),
     ("The museum is closed on Mondays.", "On Mondays the museum is closed.",
      "The museum is not closed on Mondays.", "negation"),
-    ("The vaccine was effective in adults.", "In adults the vaccine was effective.",
-     "The vaccine was not effective in adults.", "negation"),
     ("Sales fell by 8 percent.", "Sales fell by 8 %.",
      "Sales rose by 8 percent.", "opposite"),
-    ("The tower is 85 m high.", "The tower is 85 metres high.",
-     "The tower is 58 m high.", "number"),
 ]  # fmt: skip
 
 

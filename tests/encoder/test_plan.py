@@ -4,10 +4,10 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from milepost.encoder.windows import Window, WindowSize, batches, cut, plan
+from milepost.encoder.windows import Window, WindowSize, cut, plan
 
 
 @st.composite
@@ -63,18 +63,6 @@ def test_what_does_not_fit_is_refused() -> None:
         WindowSize(size=128, longest=128)
 
 
-@settings(max_examples=60)
-@given(st.lists(st.integers(1, 300), max_size=80), st.integers(1, 600), st.integers(1, 20))
-def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead: int) -> None:
-    items = [(length, number) for number, length in enumerate(lengths)]
-    made = list(batches(items, budget=budget, look_ahead=look_ahead))
-    assert sorted(number for batch in made for number in batch) == list(range(len(lengths)))
-    for batch in made:
-        assert batch
-        longest = max(lengths[number] for number in batch)
-        assert len(batch) == 1 or len(batch) * longest <= budget
-
-
 def tokens(text: str) -> tuple[list[int], list[int]]:
     found = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
     return [start for start, _ in found], [end for _, end in found]
@@ -89,15 +77,6 @@ def pieces(text: str, longest: int) -> list[str]:
 def test_cuts_after_the_last_clause_mark() -> None:
     assert pieces("a b, c d, e f g h i j", 8) == ["a b, c d, ", "e f g h i j"]
     assert pieces("a, b c d e f g h i", 8) == ["a, b c d e f g ", "h i"]
-
-
-def test_cuts_between_words_not_in_them() -> None:
-    # "abc" is three tokens, "de" two: the limit falls inside "de".
-    assert cut("x x abc de", [0, 2, 4, 5, 6, 8, 9], [1, 3, 5, 6, 7, 9, 10], 6) == [5]
-
-
-def test_cuts_at_the_limit_where_nothing_else_is() -> None:
-    assert cut("abcdefgh", list(range(8)), list(range(1, 9)), 3) == [3, 6]
 
 
 def test_chinese_clauses() -> None:
