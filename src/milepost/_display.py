@@ -10,6 +10,8 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from milepost.wording import percentage
+
 if TYPE_CHECKING:
     from milepost.types import Passage
 
@@ -22,7 +24,9 @@ def passage_line(passage: Passage) -> str:
     about = _where(passage)
     answer = " ".join((passage.best.text if passage.hits else passage.text).split())
     shown = answer if len(answer) <= _SHORT else f"{answer[:_SHORT]}…"
-    return f"<Passage {passage.score:.0%}, {about}, {passage.start}:{passage.end}: {shown!r}>"
+    return (
+        f"<Passage {percentage(passage.score)}, {about}, {passage.start}:{passage.end}: {shown!r}>"
+    )
 
 
 def passage_html(passage: Passage) -> str:
@@ -32,7 +36,8 @@ def passage_html(passage: Passage) -> str:
         low, high = passage.best.start - passage.start, passage.best.end - passage.start
     before, answer, after = map(_lines, (text[:low], text[low:high], text[high:]))
     return (
-        f'<div style="{_FRAME}"><div><b>{passage.score:.0%}</b> {escape(_where(passage))}</div>'
+        f'<div style="{_FRAME}">'
+        f"<div><b>{percentage(passage.score)}</b> {escape(_where(passage))}</div>"
         f'<div>{before}<b style="text-decoration:underline">{answer}</b>{after}</div></div>'
     )
 

@@ -1,6 +1,12 @@
-"""Words of messages that depend on a number."""
+"""Numbers in words: counts, and what a probability means, one scale for all screens."""
 
 from __future__ import annotations
+
+WEAK = 20
+"""Percentage below which a passage is probably no answer."""
+
+_SCALE = ((70, "very likely"), (40, "likely"), (WEAK, "possible"))
+_WEAK = "related, but probably not an answer"
 
 
 def counted(number: int, noun: str) -> str:
@@ -10,3 +16,34 @@ def counted(number: int, noun: str) -> str:
     ('1 document', '2,000 sentences')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def in_words(probability: float) -> str:
+    """Say how likely it is that a passage answers, with the percentage.
+
+    Args:
+        probability: 0–1, such as ``Passage.score``.
+
+    >>> in_words(0.923)
+    'very likely, 92%'
+    >>> in_words(0.03)
+    'related, but probably not an answer, 3%'
+    """
+    percent = _percent(probability)
+    words = next((words for least, words in _SCALE if percent >= least), _WEAK)
+    return f"{words}, {percentage(probability)}"
+
+
+def is_weak(probability: float) -> bool:
+    """Whether a passage is probably no answer, so that it is counted instead of shown."""
+    return _percent(probability) < WEAK
+
+
+def percentage(probability: float) -> str:
+    """A probability, 0–1, as users read it: ``12%``."""
+    return f"{_percent(probability)}%"
+
+
+def _percent(probability: float) -> int:
+    # What is printed decides, so that words and number agree. Nothing is certain.
+    return min(99, max(1, int(100 * probability + 0.5)))

@@ -139,8 +139,7 @@ def test_what_a_highlight_says(pdf: Path, tmp_path: Path) -> None:
     first, second = annotations(out)
     score = marked.passages[asked[0]][0].score
     assert first["Contents"].startswith(f"{asked[0]}\n")
-    said = f"{score:.0%} probability that this passage holds evidence (Milepost)"
-    assert said in first["Contents"]
+    assert f"{score:.0%}" in first["Contents"]
     assert second["Contents"].startswith("which ships do tugs pull\n")
     assert (first["page"], first["quads"]) == (1, 2)
     assert (second["page"], second["quads"]) == (2, 1)

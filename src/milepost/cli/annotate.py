@@ -19,7 +19,7 @@ from milepost.cli.question import (
 from milepost.cli.sources import model_folder, unsure
 from milepost.errors import UnreadableFile
 from milepost.exports.records import marked_record, print_json
-from milepost.wording import counted
+from milepost.wording import counted, percentage
 
 if TYPE_CHECKING:
     from milepost.exports.marking import AnnotatedPdf
@@ -116,5 +116,7 @@ def _print(marked: AnnotatedPdf) -> None:
         count = counted(marked.highlights, "highlight")
         click.echo(f"{visible_name(shown_path(str(marked.path)))}: {count}")
     for question, passages in marked.passages.items():
-        said = ", ".join(f"page {passage.page} ({passage.score:.0%})" for passage in passages)
+        said = ", ".join(
+            f"page {passage.page} ({percentage(passage.score)})" for passage in passages
+        )
         click.echo(f"  {visible(' '.join(question.split()))}: {said or 'nothing found'}")

@@ -33,9 +33,8 @@ from milepost.cli.console.screen import (
     width,
 )
 from milepost.objects import is_address
-from milepost.search.likelihood import in_words, is_weak
 from milepost.types import Passage, nearly_best
-from milepost.wording import counted
+from milepost.wording import counted, in_words, is_weak
 
 if TYPE_CHECKING:
     from rich.console import Console

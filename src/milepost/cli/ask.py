@@ -27,6 +27,7 @@ from milepost.cli.question import (
 from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError
 from milepost.exports.records import passage_record, print_json, report_record
+from milepost.wording import percentage
 
 if TYPE_CHECKING:
     from milepost.answers import Answer, Citation
@@ -242,7 +243,7 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
             label, said = f"[{number}] ", Text(words, style=style)
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
-                said = Text.assemble(f"{passage.score:.0%} · ", said)
+                said = Text.assemble(f"{percentage(passage.score)} · ", said)
                 print_line(out, head(label, passage, columns, said))
             else:
                 print_line(out, Text.assemble((label, "name"), said))
@@ -269,5 +270,5 @@ def _elsewhere(citation: Citation) -> str:
         page = "" if support.page is None else f" · page {support.page}"
         where = shown_path(support.document) + page
     return f", but by {where}: " + (
-        "its words" if support.score is None else f"{support.score:.0%}"
+        "its words" if support.score is None else percentage(support.score)
     )

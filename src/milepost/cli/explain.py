@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from milepost.cli.console.screen import visible
+from milepost.wording import percentage
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -64,7 +65,7 @@ def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
         "them, and how far.",
         "aside",
     )
-    scores = (f"{n}: {passage.score:.0%}" for n, passage in enumerate(result.passages, 1))
+    scores = (f"{n}: {percentage(passage.score)}" for n, passage in enumerate(result.passages, 1))
     yield "Probability that a passage holds evidence: " + "  ".join(scores), ""
     yield "", ""
     yield "Weights of the curves that chose which sentences got a learned score", "name"

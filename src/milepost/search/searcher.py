@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from milepost.language.terms import words_of
 from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.language_notes import language_notes
-from milepost.search.likelihood import is_weak, percentage
 from milepost.search.passages import (
     Core,
     Run,
@@ -33,6 +32,7 @@ from milepost.search.scope import Scope, gather
 from milepost.search.subject import joined, within_reports
 from milepost.search.tables import with_tables
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
+from milepost.wording import is_weak, percentage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from milepost.cli.answer import reflowed
-from milepost.search.likelihood import in_words
 from milepost.types import Mark, MarkKind, place_in_words, places_at
+from milepost.wording import in_words
 from support.browser_page import Tabs, ready
 
 if TYPE_CHECKING:

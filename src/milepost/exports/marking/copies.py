@@ -17,19 +17,13 @@ from milepost.exports.writing import write_bytes
 from milepost.index import Index
 from milepost.objects import is_address
 from milepost.types import Document, Passage, Span, nearly_best
+from milepost.wording import in_words
 
 PROBABLE = 0.2
 """Probability from which a passage is worth marking; the page of ``milepost serve`` has it too."""
 
 COLOURS = ((255, 221, 64), (140, 224, 128), (128, 200, 255), (255, 168, 200), (255, 184, 112))
 """Yellow, green, blue, pink, orange: one for each question, in turn."""
-
-_WORDS = (
-    (0.9, "very likely"),
-    (0.66, "likely"),
-    (0.33, "about as likely as not"),
-    (0.0, "unlikely"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +121,9 @@ def comment(question: str, score: float) -> str:
 
     >>> print(comment("Who signed?", 0.874))
     Who signed?
-    likely: 87% probability that this passage holds evidence (Milepost)
+    very likely, 87% (Milepost)
     """
-    words = next(words for least, words in _WORDS if score >= least)
-    said = f"{words}: {score:.0%} probability that this passage holds evidence (Milepost)"
-    return f"{' '.join(question.split())}\n{said}"
+    return f"{' '.join(question.split())}\n{in_words(score)} (Milepost)"
 
 
 def _check_target(target: Path, source: Path, overwrite: bool) -> None:

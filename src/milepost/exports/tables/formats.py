@@ -12,6 +12,7 @@ from pathlib import Path
 
 from milepost.errors import InputError
 from milepost.exports.tables.rows import Row
+from milepost.wording import percentage
 
 _COLUMNS = (
     "document",
@@ -80,7 +81,7 @@ def _one_line(text: str) -> str:
 
 
 def _html_row(row: Row) -> str:
-    probability = "" if row.probability is None else f"{row.probability:.0%}"
+    probability = "" if row.probability is None else percentage(row.probability)
     where = " · ".join(part for part in (row.place, row.heading) if part)
     cells = (
         ("", _link(row)),
