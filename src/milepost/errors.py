@@ -70,6 +70,11 @@ class UnreadableFile(InputError):
         self.remedy = remedy
 
 
+def locked(name: str) -> UnreadableFile:
+    """Say that a file needs its password."""
+    return UnreadableFile(f"{name} is protected by a password", "save it without one")
+
+
 class UnknownDocument(InputError):
     """A document that is not there."""
 

@@ -15,7 +15,7 @@ from typing import cast
 from milepost._typed import typed
 from milepost.documents import zotero
 from milepost.documents.sidecar import with_sidecar
-from milepost.errors import MilepostError, UnreadableFile, first_line
+from milepost.errors import MilepostError, UnreadableFile, first_line, locked
 from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
@@ -312,12 +312,12 @@ def _old_office(data: bytes, name: str) -> str:
         parts = {path[0] for path in olefile.OleFileIO(io.BytesIO(data)).listdir(storages=True)}
     except Exception as error:  # damaged containers raise OSError, struct.error, IndexError …
         if "EncryptedPackage".encode("utf-16-le") in data:
-            raise _locked(name) from error
+            raise locked(name) from error
         raise UnreadableFile(
             f"{name} is damaged: its old Office container cannot be opened", "save it again"
         ) from error
     if "EncryptedPackage" in parts:
-        raise _locked(name)
+        raise locked(name)
     if "__properties_version1.0" in parts:
         return "msg"
     if {part.lower() for part in parts} & {"workbook", "book"}:
@@ -325,7 +325,3 @@ def _old_office(data: bytes, name: str) -> str:
     raise UnreadableFile(
         f"{name} is in an old Office format (doc, ppt)", "save it as docx, pptx or PDF"
     )
-
-
-def _locked(name: str) -> UnreadableFile:
-    return UnreadableFile(f"{name} is protected by a password", "save it without one")

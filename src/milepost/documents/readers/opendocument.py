@@ -13,7 +13,7 @@ from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.opendocument_styles import Counter, Styles
 from milepost.documents.readers.scripts import NOTE, PLAIN, Look, shown, signed
 from milepost.documents.readers.shapes import in_order
-from milepost.errors import UnreadableFile
+from milepost.errors import UnreadableFile, locked
 from milepost.types import Document
 
 _MANIFEST = "META-INF/manifest.xml"
@@ -46,7 +46,7 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
     if data.startswith(b"PK"):
         archive = Archive(data, name)
         if _MANIFEST in archive.parts and every(archive.xml(_MANIFEST), "encryption-data"):
-            raise UnreadableFile(f"{name} is protected by a password", "save it without one")
+            raise locked(name)
         content = archive.xml("content.xml")
         styles = [archive.xml("styles.xml")] if "styles.xml" in archive.parts else []
     else:

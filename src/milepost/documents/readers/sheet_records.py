@@ -12,7 +12,6 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from milepost.documents.readers.number_formats import BUILT_IN, shown
 
@@ -28,14 +27,8 @@ _NOTE = 0x19
 """The kind of an object that is a comment."""
 _BIFF8 = 0x600
 
-_BRT_ROW, _BRT_RK, _BRT_ERROR, _BRT_REAL, _BRT_FORMULA_NUMBER, _BRT_FORMULA_ERROR = (
-    0,
-    2,
-    3,
-    5,
-    9,
-    11,
-)
+_BRT_ROW, _BRT_RK, _BRT_ERROR, _BRT_REAL = 0, 2, 3, 5
+_BRT_FORMULA_NUMBER, _BRT_FORMULA_ERROR = 9, 11
 _BRT_FORMAT, _BRT_XF, _BRT_SHEET, _BRT_BEGIN_XFS, _BRT_END_XFS = 44, 47, 156, 617, 618
 
 
@@ -57,39 +50,33 @@ class Shown:
             self.cells[row + 1, column] = _ERRORS[error]
 
 
-def old_records(data: bytes) -> bytes:
-    """Return the records of an xls file; none if it is damaged."""
+def in_old_workbook(data: bytes) -> dict[str, Shown] | None:
+    """Map the names of the sheets of an xls file to what they show; None if it has a password."""
     import olefile
 
+    found: dict[str, Shown] = {}
     # olefile raises many kinds of errors; the library that reads the cells reports damage.
     with suppress(Exception), olefile.OleFileIO(io.BytesIO(data)) as container:
         names = [path[0] for path in container.listdir() if len(path) == 1]
         streams = sorted((n for n in names if n.lower() in ("workbook", "book")), reverse=True)
-        return bytes(container.openstream(streams[0]).read())
-    return b""
-
-
-def is_locked(records: bytes) -> bool:
-    """Whether a password is needed to read the records of an xls file."""
-    kinds = takewhile(lambda kind: kind != _EOF, (kind for kind, _ in _old_records(records, 0)))
-    return _FILE_PASS in kinds
-
-
-def in_old_workbook(records: bytes) -> dict[str, Shown]:
-    """Map the names of the sheets of an xls file to what they show."""
-    found: dict[str, Shown] = {}
-    with suppress(Exception):  # it is damaged
-        read_old(records, found)
+        if not read_old(container.openstream(streams[0]).read(), found):
+            return None
     return found
 
 
-def read_old(data: bytes, found: dict[str, Shown]) -> None:
-    """Read the stream of an old workbook; ``found`` has what was read before any damage."""
+def read_old(data: bytes, found: dict[str, Shown]) -> bool:
+    """Read the stream of an old workbook; ``found`` has what was read before any damage.
+
+    Returns:
+        Whether it can be read without a password.
+    """
     own: dict[int, str] = {}
     styles: list[int] = []
     sheets: list[tuple[int, str]] = []
     is_new = struct.unpack_from("<H", data, 4)[0] >= _BIFF8
     for kind, body in _old_records(data, 0):
+        if kind == _FILE_PASS:
+            return False
         if kind == _FORMAT:
             own[struct.unpack_from("<H", body)[0]] = _string(body[2:], 2 if is_new else 1, is_new)
         elif kind == _XF:
@@ -102,6 +89,7 @@ def read_old(data: bytes, found: dict[str, Shown]) -> None:
     codes = [own.get(style) or BUILT_IN.get(style) for style in styles]
     for start, name in sheets:
         found[name] = _old_sheet(data, start, codes)
+    return True
 
 
 def _old_sheet(data: bytes, start: int, codes: list[str | None]) -> Shown:

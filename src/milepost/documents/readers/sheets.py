@@ -38,8 +38,6 @@ from milepost.documents.readers.sheet_records import (
     binary_sheets,
     in_binary_sheet,
     in_old_workbook,
-    is_locked,
-    old_records,
 )
 from milepost.documents.readers.sheet_values import (
     read_formats,
@@ -47,7 +45,7 @@ from milepost.documents.readers.sheet_values import (
     shown_values,
 )
 from milepost.documents.readers.table import write_rows
-from milepost.errors import UnreadableFile
+from milepost.errors import UnreadableFile, locked
 from milepost.properties import EMPTY
 from milepost.types import Document
 from milepost.wording import counted
@@ -100,13 +98,10 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         beside = _of_tables(archive, text) if is_open else _of_workbook(archive, text, notes)
         data = data if is_open else _with_usual_names(archive, data)
     else:
-        records = old_records(data)
-        if is_locked(records):
-            raise _locked(name)
-        beside = {
-            sheet: _Extras(own.lines, shown=own.cells)
-            for sheet, own in in_old_workbook(records).items()
-        }
+        held = in_old_workbook(data)
+        if held is None:
+            raise locked(name)
+        beside = {sheet: _Extras(own.lines, shown=own.cells) for sheet, own in held.items()}
     sheets = [json.loads(line) for line in _cells(data, name)]
     named = {sheet for sheet, *_ in sheets}
     sheets += [[sheet, 0, [], 0] for sheet in beside if sheet not in named]  # charts
@@ -229,16 +224,12 @@ def _cells(data: bytes, name: str) -> list[bytes]:
         raise _slow(name) from error
     lines = done.stdout.splitlines()
     if lines and lines[-1] == b'{"error": "password"}':
-        raise _locked(name)
+        raise locked(name)
     if not lines or lines[-1] != b'{"end": true}':
         raise _refusal(name, done)
     if len(lines) == 1:
         raise UnreadableFile(f"{name} is damaged: it has no sheets", "open and save it again")
     return lines[:-1]
-
-
-def _locked(name: str) -> UnreadableFile:
-    return UnreadableFile(f"{name} is protected by a password", "save it without one")
 
 
 def _slow(name: str) -> UnreadableFile:
