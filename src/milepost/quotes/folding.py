@@ -50,21 +50,9 @@ class Folded:
     bare: str
 
     def gap(self, at: int) -> str:
-        """What the text has between letters ``at`` and ``at + 1``."""
-        return self._between(int(self.places[at]) + 1, int(self.places[at + 1]))
-
-    def before(self, at: int) -> str:
-        """What the text has in front of letter ``at``, up to the letter before it."""
-        first = int(self.places[at - 1]) + 1 if at else 0
-        return self._between(first, int(self.places[at]))
-
-    def after(self, at: int) -> str:
-        """What the text has behind letter ``at``, up to the next one."""
-        last = at + 1 == len(self.letters)
-        return self._between(int(self.places[at]) + 1, None if last else int(self.places[at + 1]))
-
-    def _between(self, start: int, end: int | None) -> str:
-        return self.bare[start:end].replace(_SIGN, "")
+        """What the text has between letters ``at`` and ``at + 1``; -1 is its beginning."""
+        start = int(self.places[at]) + 1 if at >= 0 else 0
+        return self.bare[start : int(self.places[at + 1])].replace(_SIGN, "")
 
 
 class _Table(dict[str, str]):

@@ -135,7 +135,7 @@ def is_negative(text: Folded, at: int) -> bool:
 
     A dash between two words is not a sign, nor is that of "10-15".
     """
-    gap = text.before(at)
+    gap = text.gap(at - 1)
     return _is_number(text.letters[at]) and _signed(gap) and not _between(text, at)
 
 
@@ -145,10 +145,10 @@ def starts_word(given: Folded, text: Folded, at: int) -> bool:
     A number may not begin inside of another one, nor lose its sign.
     """
     letters, first = text.letters, given.letters[0]
-    gap, left = text.before(at), letters[at - 1 : at]
+    gap, left = text.gap(at - 1), letters[at - 1 : at]
     if at and text.places[at - 1] == text.places[at]:
         return False  # the second half of a ligature
-    if _signed(given.before(0)):
+    if _signed(given.gap(-1)):
         return _signed(gap) and not _between(text, at)
     if is_negative(text, at):
         return False
@@ -175,7 +175,7 @@ def ends_word(text: Folded, last: int) -> bool:
         return True
     if text.places[last] == text.places[last + 1]:
         return False
-    gap, right = text.after(last), letters[last + 1]
+    gap, right = text.gap(last), letters[last + 1]
     if not gap and _continues(right):
         return False
     if not gap and is_word(final) and is_word(right) and not _parted(final, right):
@@ -196,7 +196,7 @@ def _is_number(letter: str) -> bool:
 
 def _between(text: Folded, at: int) -> bool:
     """Whether nothing but one dash is between letter ``at`` and a word before it."""
-    return at > 0 and len(text.before(at)) == 1 and is_word(text.letters[at - 1])
+    return at > 0 and len(text.gap(at - 1)) == 1 and is_word(text.letters[at - 1])
 
 
 def _signed(gap: str) -> bool:

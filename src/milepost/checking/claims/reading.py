@@ -16,7 +16,6 @@ from milepost.checking.claims.vocabulary import (
     NEGATIONS,
     NEGATIONS_WITH_TO,
     NOT_DENYING,
-    ORDINALS,
     QUANTIFIERS,
     base,
 )
@@ -29,7 +28,7 @@ _SCOPE = 5
 _STOPS = frozenset(".;:!?()—")
 _REACH = 12
 """Words of any kind behind a negation that are looked at."""
-_FUNCTION = (STOP_WORDS | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE) - ORDINALS
+_FUNCTION = STOP_WORDS | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,9 +85,6 @@ QUANTIFIERS = {
 EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely"])
 """Words that say that nothing else holds."""
 
-ORDINALS = frozenset("second third fourth fifth sixth seventh eighth ninth tenth next last".split())
-"""Words that make of "largest" another one."""
-
 FRAMES = {
     "exception": late(
         r"\b(?:except(?:ing)?|exclud(?:es?|ing)|unless|other than|apart from|aside from|barring"
