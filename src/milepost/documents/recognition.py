@@ -104,12 +104,12 @@ def recognise(picture: NDArray[np.uint8]) -> tuple[list[PictureLine], int]:
                 best, score, turned = other, reached, turns
             if score > _SURE and turned:
                 break
+    if turned == 2:
+        return best, turned
     along = [line for line in best if not line.is_tall]
     if not turned:
         width = picture.shape[1]
-        return along + [_as_column(line, width) for line in best if line.is_tall], 0
-    if turned == 2:
-        return best, turned
+        return along + [_as_column(line, width) for line in best if line.is_tall], turned
     # What stands upright between columns, or on a page on its side.
     return along + [
         line

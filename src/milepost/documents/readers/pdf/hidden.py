@@ -121,40 +121,33 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int, *, layers: bool) -> NDArr
         chosen = np.flatnonzero(doubtful & printed)
         if len(chosen):
             # Letters filled with a pattern or a gradient have a colour that says nothing.
-            items = np.unique(owner[chosen]).tolist()
-            kinds[chosen[seen(page, glyphs, turn, chosen, items)]] = 0
-    chosen = np.flatnonzero(
-        np.isin(owner, _in_layers(page, owners, layers)) & printed & (kinds == 0)
-    )
+            kinds[chosen[seen(page, glyphs, turn, chosen)]] = 0
+    in_layers = np.isin(owner, _in_layers(page, owners, layers))
+    chosen = np.flatnonzero(in_layers & printed & (kinds == 0))
     for shows in (seen, drawn):  # not covered by others, and not white on them
         if len(chosen):
-            items = np.unique(owner[chosen]).tolist()
-            chosen = chosen[~shows(page, glyphs, turn, chosen, items)]
+            chosen = chosen[~shows(page, glyphs, turn, chosen)]
     kinds[chosen] = _SWITCHED_OFF
     kinds[~printed] = 0
     return kinds
 
 
 def _in_layers(page: Any, owner: Integers, forms: bool) -> Integers:
-    """Those of the objects of these addresses that are in a layer, switched on or off.
-
-    ``forms`` says that all in forms may be in one.
-    """
+    """Objects in a layer, on or off: of these addresses, and in forms, all of which may be."""
     owner = owner[owner > 0]
-    inside = [*_objects_of_layers(reference(page), 0, known=False, forms=forms)]
+    inside = [*_objects_of_layers(reference(page), 0, known=forms)]
     return np.union1d(owner[_are_marked(references(owner))], np.array(inside, np.int64))
 
 
-def _objects_of_layers(holder: Any, depth: int, *, known: bool, forms: bool) -> Iterator[int]:
+def _objects_of_layers(holder: Any, depth: int, *, known: bool) -> Iterator[int]:
     """Yield the addresses of the objects in forms that are in a layer; ``known`` says all are."""
     items, kinds = objects(holder, depth)
-    if known:
+    if known and depth:
         yield from items.tolist()
-    held = references(items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_FORM])
+    forms = references(items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_FORM])
     if depth < MAX_DEPTH:
-        for form, marked in zip(held, _are_marked(held), strict=True):
-            inside = known or forms or bool(marked)
-            yield from _objects_of_layers(form, depth + 1, known=inside, forms=forms)
+        for form, marked in zip(forms, _are_marked(forms), strict=True):
+            yield from _objects_of_layers(form, depth + 1, known=known or bool(marked))
 
 
 def _are_marked(items: Sequence[Any]) -> Flags:

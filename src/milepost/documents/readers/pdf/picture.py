@@ -57,14 +57,14 @@ def _pictures(holder: Any, depth: int) -> Iterator[float]:
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
             form and any(True for _ in _pictures(item, depth + 1))
         ):
-            yield _area(item)
+            left, bottom, right, top = bounds([item])[0].tolist()
+            yield max(0.0, right - left) * max(0.0, top - bottom)
 
 
-def _area(item: Any) -> float:
-    bounds = plain(pdfium.FPDFPageObj_GetBounds, INT)
-    found, _ = results(bounds, np.float32, 4, [item], apart=True)
-    left, bottom, right, top = found[0].tolist()
-    return float(max(0.0, right - left) * max(0.0, top - bottom))
+def bounds(items: Sequence[Any]) -> Floats:
+    """Left, bottom, right and top of objects, ``(n, 4)``, on the page."""
+    function = plain(pdfium.FPDFPageObj_GetBounds, INT)
+    return results(function, np.float32, 4, items, apart=True)[0].astype(np.float64)
 
 
 def draw(
@@ -110,24 +110,23 @@ def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
     return window.covered(window.draw(page, turn) >= PALE) > 0.5
 
 
-def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence[int]) -> Flags:
+def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
     """Say which of the chosen characters are missed if the objects that draw them are left out.
 
-    ``turn`` are the quarter turns of the page as a viewer shows it, ``items`` the addresses of the
-    objects that draw the characters.
+    ``turn`` are the quarter turns of the page as a viewer shows it.
     """
     window = _Window(glyphs, chosen)
     whole = window.draw(page, turn).astype(np.int16)
-    with _left_out(items):
+    with _left_out({*glyphs.owner[chosen].tolist()}):
         rest = window.draw(page, turn)
     return window.covered(np.abs(whole - rest) > _DIFFERENT) > 0
 
 
-def drawn(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence[int]) -> Flags:
+def drawn(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
     """Say which of the chosen characters show if all other objects but forms are left out."""
     window = _Window(glyphs, chosen)
     found, kinds = objects(reference(page), 0)
-    own = {*items}
+    own = {*glyphs.owner[chosen].tolist()}
     with _left_out(
         item
         for item, kind in zip(found.tolist(), kinds, strict=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pypdfium2.raw as pdfium
 
-from milepost.documents.readers.pdf.native import INT, plain, reference, references, results
-from milepost.documents.readers.pdf.picture import objects
+from milepost.documents.readers.pdf.native import reference, references
+from milepost.documents.readers.pdf.picture import bounds, objects
 from milepost.documents.readers.pdf.writing import changes
 
 if TYPE_CHECKING:
@@ -99,21 +99,16 @@ def widen_columns(page: Any) -> bool:
     """
     items, kinds = objects(reference(page), 0)
     items = items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_TEXT]
-    bounds = plain(pdfium.FPDFPageObj_GetBounds, INT)
-    sides, _ = results(bounds, np.float32, 4, references(items), apart=True)
-    left, bottom, right, top = sides.T.astype(np.float64)
-    narrow = np.flatnonzero((right - left < _LEAST) & (top - bottom > 1))
-    for item, low, high in zip(
-        *(each[narrow].tolist() for each in (items, bottom, top)), strict=True
-    ):
-        slant = 2 * _LEAST / (high - low)
-        held = ctypes.cast(item, pdfium.FPDF_PAGEOBJECT)
-        pdfium.FPDFPageObj_Transform(held, 1, 0, slant, 1, -slant * low, 0)
-    return bool(len(narrow))
+    left, bottom, right, top = bounds(references(items)).T
+    narrow = np.flatnonzero((right - left < _LEAST) & (top - bottom > 1)).tolist()
+    for at in narrow:
+        slant = 2 * _LEAST / float(top[at] - bottom[at])
+        item = ctypes.cast(int(items[at]), pdfium.FPDF_PAGEOBJECT)
+        pdfium.FPDFPageObj_Transform(item, 1, 0, slant, 1, -slant * float(bottom[at]), 0)
+    return bool(narrow)
 
 
 def _swapped(glyphs: Glyphs, one: Integers, two: Integers) -> Glyphs:
-    """Let characters change places."""
     order = np.arange(len(glyphs.code))
     order[one], order[two] = two, one
     names = ("code", "cell", "base", "size", "hidden", "bold", "owner", "ink")
