@@ -119,6 +119,7 @@ def test_another_number_is_another_text(text: str, data: st.DataObject) -> None:
         ("resign", "re-sign"),
         ("man eating fish", "man-eating fish"),
         ("art", "start"),
+        ("ბილის", "თბილისი"),
         ("cafe", "café"),
         ("cafe", "cafe\u0301"),
         ("x", "ﬁx"),

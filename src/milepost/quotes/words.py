@@ -10,7 +10,7 @@ from milepost.language.amounts import figures
 from milepost.language.numbers import others
 from milepost.language.patterns import late
 from milepost.quotes.folding import Folded
-from milepost.quotes.gaps import is_negative
+from milepost.quotes.gaps import UNSPACED, is_negative
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,11 +20,7 @@ _MARKS = (
     r"\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
     r"\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc"
 )
-_UNSPACED = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff"
-    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
-_LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
+_LETTER = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])"
 _HYPHEN = r"[-\u2010\u2011](?:[ \t]*\r?\n\s*)?"
 _WORD = late(
     r"\d+(?:[.,]\d+)*"
