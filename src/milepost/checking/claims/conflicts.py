@@ -109,18 +109,15 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                 continue
             if own.frames != other.frames:
                 continue
-            places = other.find(focus)
-            if any(place.is_denied for place in places):
-                continue
             if any(not place.is_denied for place in own.find(focus)):
                 continue
             if is_claim and any(
                 each.value == 0.0 and each.kind == "number" for each in other.quantities
             ):
                 continue
-            empty = places[0].start, places[0].start
+            at = other.find(focus)[0].start
             word = _span(negation.word)
-            yield Conflict("negation", *((word, empty) if is_claim else (empty, word)))
+            yield Conflict("negation", *((word, (at, at)) if is_claim else ((at, at), word)))
 
 
 def _answered(scope: Sequence[Word], other: Reading) -> bool:

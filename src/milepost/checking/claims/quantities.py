@@ -206,17 +206,16 @@ def _bounded(text: str, each: Quantity) -> Quantity:
         low, high = (value - step, math.inf) if plus["up"] or "+" in plus[0] else (-math.inf, high)
         return replace(each, low=low, high=high, end=plus.end())
     before = _BOUND.search(lead)
-    if before is None:
-        role = _ROLE.search(lead)
-        return replace(each, low=low, high=high, role=role[1].lower() if role else "")
-    if before["more"] or before["least"]:
-        low, high = value + (2 * step if before["more"] else -step), math.inf
-    elif before["less"] or before["most"]:
-        low, high = -math.inf, value + (step if before["most"] else -2 * step)
-    else:
-        low, high = value - 0.1 * abs(value), value + 0.1 * abs(value)
-    role = _ROLE.search(lead[: before.start()])
-    start = each.start - len(before[0])
+    start = each.start
+    if before is not None:
+        lead, start = lead[: before.start()], start - len(before[0])
+        if before["more"] or before["least"]:
+            low, high = value + (2 * step if before["more"] else -step), math.inf
+        elif before["less"] or before["most"]:
+            low, high = -math.inf, value + (step if before["most"] else -2 * step)
+        else:
+            low, high = value - 0.1 * abs(value), value + 0.1 * abs(value)
+    role = _ROLE.search(lead)
     return replace(each, low=low, high=high, start=start, role=role[1].lower() if role else "")
 
 

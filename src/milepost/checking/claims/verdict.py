@@ -311,7 +311,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
         sentence.frames - claim.frames or reordered(claim, sentence)
     ):
         return False
-    if (claim.frames - sentence.frames) & {"exception"}:
+    if "exception" in claim.frames - sentence.frames:
         return False
     for each in sentence.quantities:
         if each.unit == "ordinal" and not any(each.follows(other) for other in claim.quantities):
