@@ -10,6 +10,6 @@ Read in this order: ``formats.py`` (chooses the reader), ``builder.py``, then an
 ``formulas.py`` formulas, ``fonts.py`` symbol fonts, ``shapes.py`` orders shapes; ``office.py``
 finds the parts of Office files and reads diagrams and charts; ``archive.py`` opens zip
 files for docx, epub, slides, OpenDocument and sheets; ``rtf_words.py`` has the words of RTF;
-``table.py`` reads CSV and writes rows for
-``sheets.py``; ``outlook.py`` passes messages to ``mail.py``.
+``table.py`` reads CSV and writes rows for ``sheets.py``; ``outlook.py`` passes messages to
+``mail.py``.
 """

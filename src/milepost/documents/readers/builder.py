@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from milepost.documents.readers.scripts import Look, signed
@@ -64,6 +64,11 @@ class TextBuilder:
         if level:
             self._marks.append(Mark(self.length, "heading", " ".join(unit.split()), level))
         self._put(unit)
+
+    def add_lines(self, lines: Iterable[str]) -> None:
+        """Add lines that stand directly below each other, as those of code do."""
+        for number, line in enumerate(lines):
+            self.add(line.rstrip(), close=number > 0)
 
     def begin_table(
         self, columns: Sequence[str], caption: str = "", *, header_rows: int = 0

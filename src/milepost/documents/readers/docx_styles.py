@@ -29,7 +29,6 @@ _KINDS = {
 _RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
 _DEPTH = 20  # styles that are based on each other, which may be a circle
 _LEVELS = 9
-_PARAGRAPH = "paragraph"
 
 
 def said(node: Element | None, path: str, default: str = "") -> str:
@@ -112,10 +111,8 @@ def read_styles(root: Element | None) -> dict[str, Style]:
             look = look.over(look_of(style.find(W + "rPr")))
             style = known.get(said(style, W + "basedOn"))
         made[key] = Style(level, listed, look)
-        if (
-            known[key].get(W + "default") in ("1", "true")
-            and known[key].get(W + "type") == _PARAGRAPH
-        ):
+        is_default = known[key].get(W + "default") in ("1", "true")
+        if is_default and known[key].get(W + "type") == "paragraph":
             made["pStyle"] = made[key]
     made["docDefaults"] = Style(look=look_of(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")))
     return made

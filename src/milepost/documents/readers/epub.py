@@ -117,7 +117,6 @@ def _path(folder: str, item: Element) -> str:
 
 
 def _sheet(archive: Archive, book: Element, folder: str) -> str:
-    """Join the style sheets of a book."""
     sheets = [item for item in every(book, "item") if item.get("media-type") == "text/css"]
     said = []
     for part in filter(None, (archive.find(_path(folder, item)) for item in sheets)):

@@ -46,8 +46,8 @@ class Fonts:
         codec: encoding of the file.
     """
 
-    def __init__(self) -> None:
-        self.codec = "cp1252"
+    def __init__(self, codec: str) -> None:
+        self.codec = codec
         self._codecs: dict[int, str] = {}
         self._names: dict[int, str] = {}
 

@@ -245,8 +245,7 @@ class Walk:
         raw = shown(raw)
         if self._pre and not self._cells:
             self._write_table()
-            for number, line in enumerate(raw.replace("\0", "\n").strip("\n").split("\n")):
-                self._text.add(line.rstrip(), close=number > 0)
+            self._text.add_lines(raw.replace("\0", "\n").strip("\n").split("\n"))
             return ""
         lines = (_SPACES.sub(" ", line).strip() for line in raw.split("\0"))
         words = "\n".join(line for line in lines if line)

@@ -89,7 +89,6 @@ def _parsed(data: bytes) -> Letter | None:
             message = message_from_bytes(data, policy=rules)
             letter = Letter(_header(message, "Subject"), _date(message))
             letter.headers = [(label, _header(message, label)) for label in _SHOWN]
-            letter.headers = [(label, value) for label, value in letter.headers if value]
             letter.has_headers = any(message[label] for label in _OF_MAILS)
             _collect(message, letter)
             if any("-----BEGIN PGP MESSAGE-----" in body for body, _ in letter.bodies):

@@ -40,7 +40,7 @@ def read_notebook(data: bytes, name: str, source: str | None) -> Document:
             words = f"{'#' * min(level, 6)} {words}" if isinstance(level, int) else words
             built.include(read_markdown(words.encode("utf-8", "replace"), name, None))
             continue
-        _add_lines(words, built)
+        built.add_lines(words.strip("\n").split("\n"))
         outputs = cell.get("outputs")
         for output in outputs if isinstance(outputs, list) else ():
             if isinstance(output, dict):
@@ -73,7 +73,7 @@ def _add_output(output: dict[str, Any], built: TextBuilder, name: str) -> None:
         html.write(page, built)
         if built.length > before:  # pages that only hold a script show nothing
             return
-    _add_lines(_shown(_COLOUR.sub("", _printed(output, held))), built)
+    built.add_lines(_shown(_COLOUR.sub("", _printed(output, held))).strip("\n").split("\n"))
 
 
 def _shown(printed: str) -> str:
@@ -103,8 +103,3 @@ def _joined(source: Any) -> str:
     if isinstance(source, list):
         return "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""
-
-
-def _add_lines(words: str, text: TextBuilder) -> None:
-    for number, line in enumerate(words.strip("\n").split("\n")):
-        text.add(line.rstrip(), close=number > 0)

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local, path_in
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.scripts import LOWERED, RAISED, shown, signed
 from milepost.errors import UnreadableFile
 
@@ -146,8 +147,6 @@ def words(paragraph: Element, text: TextBuilder | None = None) -> str:
 
 
 def _pieces(parent: Element, text: TextBuilder | None) -> Iterator[str]:
-    from milepost.documents.readers.formulas import linear
-
     for node in parent:
         tag = local(node)
         if tag in ("br", "tab"):

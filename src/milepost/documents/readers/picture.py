@@ -35,9 +35,8 @@ def read_picture(
         UnreadableFile: the file is damaged or too large.
         MissingExtra: the extra ``ocr`` is not installed.
     """
-    pages = []
-    for number, (picture, scale) in enumerate(_frames(data, name, on_page), 1):
-        pages.append(picture_page(picture, number, scale))
+    frames = enumerate(_frames(data, name, on_page), 1)
+    pages = [picture_page(picture, number, scale) for number, (picture, scale) in frames]
     if not any(page.frame.lines for page in pages):
         return Document(name, "", source=source, notes=("no text was recognised",))
     joined = assembled(pages, [])

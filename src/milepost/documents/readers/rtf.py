@@ -92,8 +92,7 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
 
 class _Reader:
     def __init__(self, codec: str = "cp1252") -> None:
-        self._fonts = Fonts()
-        self._fonts.codec = codec
+        self._fonts = Fonts(codec)
         self._state = _State()
         self._stack: list[_State] = []
         self._frames = [_Frame(0)]
@@ -288,7 +287,7 @@ class _Reader:
         elif word == "nestrow":
             frame.inner.row()
         elif word == "row":
-            self._frames[-1].table.row()
+            frame.table.row()
         else:
             self._end_line()
 

@@ -84,8 +84,7 @@ class _Slide:
         if kind in TITLES:
             self._text.add(" ".join(paragraphs), level=TITLES[kind])
             return
-        for place, said in enumerate(paragraphs):
-            self._text.add(said, close=place > 0)
+        self._text.add_lines(paragraphs)
 
     def _frame(self, frame: Element) -> None:
         grid = Grid()

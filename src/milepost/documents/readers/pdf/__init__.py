@@ -7,6 +7,7 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     glyphs    a page with what is typed on it → its characters with positions
     writing   the objects that draw them; with glyphs, the only file that calls pdfium for text
     native    calls of pdfium with plain handles
+    vertical  characters below each other → columns, turned to lie on their side
     hidden    characters that cannot be seen        picture  the drawn page, to see that
     records   what a printed line holds
     lines     characters → printed lines            repair  lines written in pieces → one

@@ -171,13 +171,8 @@ def _shape(text: str) -> tuple[str, int | None]:
         pairs = zip(values, [*values[1:], 0], strict=True)
         return "#", sum(-v if v < after else v for v, after in pairs)
     found = _DIGITS.search(folded)
-    if len(folded) > SHORT:
-        return folded, _value(found)
-    return _DIGITS.sub("#", folded), _value(found)
-
-
-def _value(found: re.Match[str] | None) -> int | None:
-    return int(found[0][:9]) if found else None
+    shape = folded if len(folded) > SHORT else _DIGITS.sub("#", folded)
+    return shape, int(found[0][:9]) if found else None
 
 
 def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:

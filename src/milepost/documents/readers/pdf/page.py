@@ -12,7 +12,7 @@ from milepost.documents.readers.pdf.glyphs import Glyphs, open_page, read_glyphs
 from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
-from milepost.documents.readers.pdf.records import Frame, Line
+from milepost.documents.readers.pdf.records import Frame, Line, in_runs
 from milepost.types import Box
 
 HARDLY = 200
@@ -87,22 +87,6 @@ def body_size(pages: Sequence[Page]) -> float:
 
 def named(numbers: Sequence[int]) -> str:
     """Name pages in runs, with the verb: ``page 3 has``, ``pages 3-4, 7 have``."""
-    named = ", ".join(
-        f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers)
-    )
+    runs = in_runs(numbers, lambda run, number: number == run[-1] + 1)
+    named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
     return f"page {named} has" if len(numbers) == 1 else f"pages {named} have"
-
-
-def runs(numbers: Sequence[int]) -> list[list[int]]:
-    """Split ascending numbers into runs of consecutive ones.
-
-    >>> runs([1, 2, 3, 7])
-    [[1, 2, 3], [7]]
-    """
-    found: list[list[int]] = []
-    for number in numbers:
-        if found and number == found[-1][-1] + 1:
-            found[-1].append(number)
-        else:
-            found.append([number])
-    return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
@@ -65,3 +67,18 @@ class Frame:
     lines: list[Line]
     width: float
     height: float
+
+
+def in_runs(items: Iterable[T], continues: Callable[[list[T], T], bool]) -> list[list[T]]:
+    """Cut items into runs; ``continues`` says whether an item belongs to the run before it.
+
+    >>> in_runs([1, 2, 3, 7], lambda run, number: number == run[-1] + 1)
+    [[1, 2, 3], [7]]
+    """
+    runs: list[list[T]] = []
+    for item in items:
+        if runs and continues(runs[-1], item):
+            runs[-1].append(item)
+        else:
+            runs.append([item])
+    return runs

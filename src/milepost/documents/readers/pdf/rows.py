@@ -9,10 +9,9 @@ column), its blocks are ordered by position: left to right in a row, then from t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 
-from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.records import Line, in_runs
 
 MAX_BLOCKS = 1000  # a page with more is a map or a drawing, without a reading order
 MIN_RUN_SHARE = 0.7  # of the lines, in the longest run, for the order of the file to be trusted
@@ -29,7 +28,7 @@ def order_flow(lines: list[Line]) -> list[Line]:
             ordered[at:at] = [line]
         return ordered
     lines = sorted(lines, key=lambda line: line.order)
-    runs = _runs(lines)
+    runs = in_runs(lines, _goes_on)
     longest = max(runs, key=len)
     if len(longest) < MIN_RUN_SHARE * len(lines):
         blocks = [block for run in runs for block in _blocks(run)]
@@ -39,43 +38,27 @@ def order_flow(lines: list[Line]) -> list[Line]:
         return [line for block in _by_place(apart) for line in block.lines]
     ordered = _across(longest)
     for run in runs:
-        for piece in _pieces(run) if run is not longest else []:
+        for piece in in_runs(run, _is_near) if run is not longest else []:
             at = _place(piece[0], ordered)
             ordered[at:at] = piece
     return ordered
 
 
-def _runs(lines: list[Line]) -> list[list[Line]]:
-    """Cut the order of the file where it jumps up and not to the next cell of a row."""
-    runs: list[list[Line]] = []
-    for line in lines:
-        if runs and not _jumps_back(runs[-1], line):
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    return runs
-
-
-def _jumps_back(run: list[Line], line: Line) -> bool:
+def _goes_on(run: list[Line], line: Line) -> bool:
+    """Whether the order of the file does not jump up, unless to the next cell of a row."""
     last = run[-1]
     if abs(line.base - last.base) <= 0.5 * max(last.size, line.size):
-        return line.right < last.left  # backwards in its own row
+        return line.right >= last.left  # else backwards in its own row
     if line.base > last.base:
-        return False
+        return True
     # Upwards: the next cell is to the right of the last one, in a row that began just before.
     beside = line.left >= last.right - 0.5 * line.size
-    return not (beside and any(line.base >= x.base - 0.6 * x.size for x in run[-12:-1]))
+    return beside and any(line.base >= x.base - 0.6 * x.size for x in run[-12:-1])
 
 
-def _pieces(run: list[Line]) -> list[list[Line]]:
-    """Cut a stray run where it jumps down the page: a head and a foot in one run."""
-    pieces = [[run[0]]]
-    for last, line in pairwise(run):
-        if line.base - last.base > 3 * max(last.size, line.size):
-            pieces.append([line])
-        else:
-            pieces[-1].append(line)
-    return pieces
+def _is_near(run: list[Line], line: Line) -> bool:
+    """Whether a stray run does not jump down the page, as from a head to a foot."""
+    return line.base - run[-1].base <= 3 * max(run[-1].size, line.size)
 
 
 def _place(line: Line, ordered: list[Line]) -> int:
@@ -130,13 +113,7 @@ def _across(run: list[Line]) -> list[Line]:
 
 
 def _blocks(run: list[Line]) -> list[_Block]:
-    blocks: list[_Block] = []
-    for line in run:
-        if blocks and _continues(blocks[-1].lines[-1], line):
-            blocks[-1].lines.append(line)
-        else:
-            blocks.append(_Block([line]))
-    return blocks
+    return [_Block(lines) for lines in in_runs(run, _continues)]
 
 
 def _apart(block: _Block, lines: list[Line]) -> list[_Block]:
@@ -146,7 +123,8 @@ def _apart(block: _Block, lines: list[Line]) -> list[_Block]:
     return [block]
 
 
-def _continues(last: Line, line: Line) -> bool:
+def _continues(run: list[Line], line: Line) -> bool:
+    last = run[-1]
     below = 0.5 * last.size < line.base - last.base < 2.0 * max(last.size, line.size)
     alike = last.bold == line.bold and 0.8 < line.size / last.size < 1.25
     shared = min(last.right, line.right) - max(last.left, line.left)
