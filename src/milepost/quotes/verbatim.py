@@ -81,15 +81,11 @@ def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
     gaps, touching = _gaps(given.places), _touching(text)
     while at >= 0:
         # Most places of a short word are inside of other words; they are passed over.
-        if touching[at] or touching[at + size]:
-            at = letters.find(given.letters, at + 1)
-            continue
-        reasons = _reasons(given, gaps, text, at)
-        if reasons is None:
-            at = letters.find(given.letters, at + 1)
-            continue
-        yield Occurrence(*_span(given, text, at), reasons)
-        at = letters.find(given.letters, at + size)
+        is_inside = touching[at] or touching[at + size]
+        reasons = None if is_inside else _reasons(given, gaps, text, at)
+        if reasons is not None:
+            yield Occurrence(*_span(given, text, at), reasons)
+        at = letters.find(given.letters, at + (1 if reasons is None else size))
 
 
 def mismatches(given: Folded, first: int, text: Folded, at: int, size: int) -> list[int]:
@@ -153,18 +149,13 @@ def _reasons(
         if reason is None:
             return None
         found.add(reason)
-    found |= _letter_reasons(_shown(given, 0, len(given.letters) - 1), _shown(text, at, last))
-    order: tuple[Reason, ...] = ("white space", "hyphenation", "case", "typography")
-    return tuple(reason for reason in order if reason in found) or ("typography",)
-
-
-def _letter_reasons(one: str, other: str) -> set[Reason]:
-    found: set[Reason] = set()
+    one, other = _shown(given, 0, len(given.letters) - 1), _shown(text, at, last)
     if unstyled(one) != unstyled(other):
         found.add("case")
     if one.casefold() != other.casefold():
         found.add("typography")
-    return found
+    order: tuple[Reason, ...] = ("white space", "hyphenation", "case", "typography")
+    return tuple(reason for reason in order if reason in found) or ("typography",)
 
 
 def _shown(text: Folded, first: int, last: int) -> str:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import (
-    OPPOSITES,
-    PREFIXES,
-    QUANTIFIERS,
-)
+from milepost.checking.claims.vocabulary import OPPOSITES, PREFIXES, QUANTIFIERS
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
 
@@ -254,13 +250,7 @@ def _is_same_side(claim: Reading, at: int, sentence: Reading, there: int, *, las
 
 def _runs(reading: Reading, other: Reading) -> Iterator[Span]:
     """First and last of the words of each name, without words that the other text has."""
-    first = None
-    for word in reading.words:
-        is_name = word.is_name and not other.find(word)
-        if is_name and first is None:
-            first = word.at
-        elif not is_name and first is not None:
-            yield first, word.at
-            first = None
-    if first is not None:
-        yield first, len(reading.words)
+    own = (word.at for word in reading.words if word.is_name and not other.find(word))
+    for _, run in groupby(enumerate(own), lambda each: each[1] - each[0]):
+        places = [at for _, at in run]
+        yield places[0], places[-1] + 1

@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost.checking.claims.conflicts import (
-    Conflict,
-    conflicts,
-    reordered,
-    replaced,
-    unanswered,
-)
+from milepost.checking.claims.conflicts import Conflict, conflicts, reordered, replaced, unanswered
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.vocabulary import EXCLUSIVE

@@ -39,12 +39,10 @@ def limit_resources() -> None:
         import resource
     except ImportError:  # Windows
         return
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    limit = MEMORY if most == resource.RLIM_INFINITY else min(MEMORY, most)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    limit = SECONDS if most == resource.RLIM_INFINITY else min(SECONDS, most)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, most))
+    for kind, limit in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS)):
+        _, most = resource.getrlimit(kind)
+        own = limit if most == resource.RLIM_INFINITY else min(limit, most)
+        resource.setrlimit(kind, (own, most))
 
 
 def written(cell: object) -> str:

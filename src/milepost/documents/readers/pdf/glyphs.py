@@ -222,7 +222,7 @@ class _Display:
         )
 
 
-_SHOWS_TEXT = ("Tj", "TJ", "'", '"')
+_SHOWS_TEXT = ("Tj", "TJ", "'", '"', " Do")  # a stamp may hold its text in a part of its own
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
 _COMB = 1 << 24  # flag of a field: each letter in a box of its own
 _BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
@@ -263,18 +263,17 @@ def _is_typed(page: Any, number: int, forms: Any) -> bool:
             return False
         normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
         instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
+        shows = any(sign in instructions for sign in _SHOWS_TEXT)
         if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
             field = forms, annotation
             if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
                 return _write(annotation, text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field))
-            is_plain = not any(sign in instructions for sign in (*_SHOWS_TEXT, " Do"))
-            if is_plain and pdfium.FPDFAnnot_IsChecked(*field):
+            if not shows and pdfium.FPDFAnnot_IsChecked(*field):
                 return _write(annotation, "[x]")
         if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
             said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
             return _write(annotation, said)
-        # A stamp or check mark may hold its text in a part of its own.
-        return any(sign in instructions for sign in _SHOWS_TEXT) or " Do" in instructions
+        return shows
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
 

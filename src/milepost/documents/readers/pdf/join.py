@@ -69,21 +69,22 @@ def join_pages(pages: Sequence[Page], headings: dict[int, Heading], size: float)
         for flow in flows:
             start = _paragraphs(page.number, flow, headings)
             tail = made[-1] if made else (paragraphs[-1] if paragraphs else None)
-            if carried and tail and _joins(tail, start[0], carried, flow):
-                if held and not made:
-                    # The notes go before the paragraph that continues, so that the text of a page
-                    # stays together; if it began on an earlier page, it does not continue.
-                    if tail.lines[0][0] == held[0].lines[0][0]:
-                        paragraphs[-1:-1] = held
-                        held = []
-                        tail.lines += start.pop(0).lines
-                else:
-                    tail.lines += start.pop(0).lines
+            # The notes go before the paragraph that continues, so that the text of a page stays
+            # together; if it began on an earlier page, it does not continue.
+            if (
+                carried
+                and tail
+                and _joins(tail, start[0], carried, flow)
+                and (not held or tail.lines[0][0] == held[0].lines[0][0])
+            ):
+                paragraphs[-1:-1] = held
+                held = []
+                tail.lines += start.pop(0).lines
             paragraphs += held
             held = []
             made += start
             carried = flow
-        paragraphs += [*held, *made] if not flows else made
+        paragraphs += [*held, *made]
         held = [p for lines in asides for p in _paragraphs(page.number, Flow(lines), headings)]
     return _written([*paragraphs, *held], pages)
 
@@ -100,8 +101,6 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
             continue
         lines = [line for line in flow if id(line) not in page.heads]
         heads += [line for line in flow if id(line) in page.heads]
-        if not lines:
-            continue
         cut = len(lines)
         while cut and not whole and lines[cut - 1].size <= SMALL * size:
             cut -= 1
@@ -123,19 +122,13 @@ def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Pa
     inside: Heading | None = None  # the heading whose lines are being read
     for at, line in enumerate(flow.lines):
         opened = headings.get(id(line))
-        if at == 0 or opened:
+        is_inside = inside is not None and id(line) in inside.lines
+        if at == 0 or opened or (inside and inside.alone and not is_inside):
             between = Break.PARAGRAPH
-        elif inside:
-            if id(line) in inside.lines:
-                between = Break.NONE
-            else:
-                between = Break.PARAGRAPH if inside.alone else flow.between(at, row, lead)
         else:
-            between = flow.between(at, row, lead)
-        if opened:
+            between = Break.NONE if is_inside else flow.between(at, row, lead)
+        if opened or not is_inside:
             inside = opened
-        elif inside and id(line) not in inside.lines:
-            inside = None
         if between in (Break.PARAGRAPH, Break.ROW):
             made.append(_Paragraph([(page, line, Break.NONE)], between, opened))
             row, lead = [line], None
