@@ -201,15 +201,12 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
         return False
     if all(map(_is_figure, cells)) and (row[0] or len(cells) < 2):
         return False
-    below = []
+    inside = outside = 0
+    figures = False
     for number, other in rows[index + 1 : index + 1 + _SAMPLE]:
         if number > last + 1:
             break
-        below.append(other)
         last = number
-    inside = outside = 0
-    figures = False
-    for other in below:
         if row[0].endswith(":") and other[:1] and other[0].endswith(":"):
             return False  # each row has a name of its own
         for column, (cell, label) in enumerate(zip_longest(other, row, fillvalue="")):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from milepost._optional import require
 from milepost.documents.readers.pdf import line_boxes
-from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
+from milepost.documents.readers.pdf.boxes import boxes_of_lines
 from milepost.documents.readers.pdf.page import named
 from milepost.documents.readers.pdf.read import assembled, marks_of, with_lines
 from milepost.documents.readers.pdf.scans import picture_page

@@ -27,7 +27,7 @@ _CHOICE = re.compile(r"\\ffl ([^{}]*)")
 SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
 SKIPPED = frozenset(
     """
-    colortbl stylesheet info pict header headerl headerr headerf footer footerl footerr footerf
+    colortbl stylesheet pict header headerl headerr headerf footer footerl footerr footerf
     fldinst objdata objclass objname annotation atnid atnauthor atndate atnref atrfstart atrfend
     bkmkstart bkmkend ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonshppict sp shprslt
     themedata datastore listtable listoverridetable rsidtbl generator xmlnstbl latentstyles

@@ -60,7 +60,7 @@ def locator(
     return locate
 
 
-def line_boxes(
+def boxes_of_lines(
     printed: Sequence[Printed], pages: Sequence[Page], document: Any, *, keep_hidden: bool
 ) -> list[tuple[int, Box]]:
     """Offset and box of each printed line, in text order; the lock must be held.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,12 @@ class Heading:
     alone: bool = True
 
 
-def read_outline(document: Any) -> list[tuple[int, str, int]]:
-    """Read the bookmarks as page (from 1), title, level (from 1); the lock must be held."""
+Outline = list[tuple[int, str, int]]
+"""Page (from 1), title and level (from 1) of each bookmark."""
+
+
+def read_outline(document: Any) -> Outline:
+    """Read the bookmarks; the lock must be held."""
     found = []
     for bookmark in document.get_toc():
         target = bookmark.get_dest()
@@ -47,17 +51,13 @@ def read_outline(document: Any) -> list[tuple[int, str, int]]:
     return found
 
 
-def find_headings(
-    pages: Sequence[Page], outline: Iterable[tuple[int, str, int]], size: float
-) -> dict[int, Heading]:
+def find_headings(pages: Sequence[Page], outline: Outline, size: float) -> dict[int, Heading]:
     """Map the id of each heading's first line to the heading; ``size`` is the body's in points."""
     found = _by_outline(pages, outline)
     return found if len(found) >= MIN_LOCATED else {**_by_size(pages, LARGER * size), **found}
 
 
-def _by_outline(
-    pages: Sequence[Page], outline: Iterable[tuple[int, str, int]]
-) -> dict[int, Heading]:
+def _by_outline(pages: Sequence[Page], outline: Outline) -> dict[int, Heading]:
     lines = {page.number: list(page.lines()) for page in pages}
     letters: dict[int, list[str]] = {}
     found: dict[int, Heading] = {}

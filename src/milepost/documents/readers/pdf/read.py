@@ -11,12 +11,11 @@ import pypdfium2.raw as pdfium
 from milepost.documents import recognition
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.pdf import line_boxes, scans
-from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
-from milepost.documents.readers.pdf.boxes import locator
+from milepost.documents.readers.pdf.boxes import boxes_of_lines, locator
 from milepost.documents.readers.pdf.file import open_pdf, read_properties
 from milepost.documents.readers.pdf.furniture import mark_furniture
 from milepost.documents.readers.pdf.glyphs import PDFIUM
-from milepost.documents.readers.pdf.headings import find_headings, read_outline
+from milepost.documents.readers.pdf.headings import Outline, find_headings, read_outline
 from milepost.documents.readers.pdf.hidden import hidden_marks, hidden_note
 from milepost.documents.readers.pdf.join import Joined, join_pages
 from milepost.documents.readers.pdf.page import Page, body_size, load_page, named
@@ -25,9 +24,6 @@ from milepost.documents.readers.pdf.xfa import read_form
 from milepost.errors import UnreadableFile
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 from milepost.wording import counted
-
-Outline = list[tuple[int, str, int]]
-"""Page (from 1), title and level (from 1) of each bookmark."""
 
 
 class _Loaded:
@@ -55,7 +51,7 @@ class _Loaded:
             if self.is_xfa:
                 with suppress(UnreadableFile, RecursionError):
                     read_form(document, name, self.form)
-            self.outline: Outline = read_outline(document)
+            self.outline = read_outline(document)
             self.properties = read_properties(document)
 
 
