@@ -10,7 +10,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from typing import Any, ParamSpec, TypeVar
 
-from milepost.errors import MilepostError, UnreadableFile
+from milepost.errors import MilepostError, UnreadableFile, first_line
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -122,7 +122,7 @@ def _serve(pipe: Connection[Any, Any], memory: int) -> None:
         except MemoryError:
             reply = False, UnreadableFile("reading needs more memory than a file may take")
         except Exception as error:  # whatever a library raises on a damaged file
-            said = " ".join(str(error).split())[:_LONGEST]
+            said = " ".join(first_line(error).split())[:_LONGEST]
             reply = False, UnreadableFile(f"{type(error).__name__}: {said}")
         pipe.send(reply)
 
