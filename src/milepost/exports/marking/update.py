@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from milepost.documents.readers.pdf.page import runs
+from milepost.documents.readers.pdf.records import in_sequence
 from milepost.errors import InputError
 from milepost.exports.marking.objects import Piece, entries, pieces, value_end
 
@@ -148,7 +148,7 @@ def _apart(chosen: Sequence[Piece], drawn: range, size: int) -> tuple[list[Piece
 
 def _table(places: dict[int, int]) -> bytes:
     out = bytearray(b"xref\n")
-    for run in runs(sorted(places)):
+    for run in in_sequence(sorted(places)):
         out += b"%d %d\n" % (run[0], len(run))
         out += b"".join(b"%010d 00000 n \n" % places[number] for number in run)
     return bytes(out)
@@ -157,7 +157,7 @@ def _table(places: dict[int, int]) -> bytes:
 def _stream(places: dict[int, int], kept: bytes, size: int, start: int) -> bytes:
     """A table of objects as a stream, which is an object itself, with the trailer's entries."""
     places = {**places, size: start}
-    written = runs(sorted(places))
+    written = in_sequence(sorted(places))
     index = b" ".join(b"%d %d" % (run[0], len(run)) for run in written)
     rows = b"".join(
         b"\x01" + places[number].to_bytes(5, "big") + b"\0" for run in written for number in run

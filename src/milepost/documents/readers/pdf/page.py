@@ -12,7 +12,7 @@ from milepost.documents.readers.pdf.glyphs import Glyphs, open_page, read_glyphs
 from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
-from milepost.documents.readers.pdf.records import Frame, Line, in_runs
+from milepost.documents.readers.pdf.records import Frame, Line, in_sequence
 from milepost.types import Box
 
 HARDLY = 200
@@ -87,6 +87,6 @@ def body_size(pages: Sequence[Page]) -> float:
 
 def named(numbers: Sequence[int]) -> str:
     """Name pages in runs, with the verb: ``page 3 has``, ``pages 3-4, 7 have``."""
-    runs = in_runs(numbers, lambda run, number: number == run[-1] + 1)
+    runs = in_sequence(numbers)
     named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
     return f"page {named} has" if len(numbers) == 1 else f"pages {named} have"

@@ -82,3 +82,8 @@ def in_runs(items: Iterable[T], continues: Callable[[list[T], T], bool]) -> list
         else:
             runs.append([item])
     return runs
+
+
+def in_sequence(numbers: Iterable[int]) -> list[list[int]]:
+    """Cut ascending numbers into runs of consecutive ones."""
+    return in_runs(numbers, lambda run, number: number == run[-1] + 1)
