@@ -79,7 +79,7 @@ def read_writing(text: Any) -> Writing:
     handle = reference(text)
     count = max(pdfium.FPDFText_CountChars(text), 0)
     asked = map(plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint), repeat(handle), range(count))
-    code = np.fromiter(asked, np.int64, count)
+    code = _paired(np.fromiter(asked, np.int64, count))
     # Blanks are not printed: their places say nothing.
     letters = np.flatnonzero((code > 32) | (code == HYPHEN))
     asked = map(plain(pdfium.FPDFText_GetTextObject, HANDLE), repeat(handle), letters.tolist())
@@ -99,6 +99,16 @@ def read_writing(text: Any) -> Writing:
         size=finite(np.array([*sizes], np.float64)),
         matrix=finite(matrix),
     )
+
+
+def _paired(code: Integers) -> Integers:
+    """Put the letter in place of the first half of a pair of surrogates; changes ``code``.
+
+    pdfium has a letter beyond the first 65,536 as two. The second half is no letter.
+    """
+    first = np.flatnonzero((code[:-1] >> 10 == 0xD800 >> 10) & (code[1:] >> 10 == 0xDC00 >> 10))
+    code[first] = 0x10000 + ((code[first] & 0x3FF) << 10) + (code[first + 1] & 0x3FF)
+    return code
 
 
 def finite(numbers: NDArray[Any]) -> Floats:
