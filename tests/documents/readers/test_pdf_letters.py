@@ -37,3 +37,14 @@ def _read(pieces: list[tuple[float, str]]) -> str:
 def test_letters_beyond_the_first_65536_are_read() -> None:
     """The letters of formulas, rare Chinese characters and small pictures."""
     assert _read([(72, "if 𝑉 > 𝑉ℎ in 𠮷野 😀 it")]) == "if 𝑉 > 𝑉ℎ in 𠮷野 😀 it"
+
+
+def test_a_latin_word_stands_where_a_line_from_right_to_left_has_it() -> None:
+    before, word, after = "اكتب برنامجا بلغة", "Python", "من البداية"
+    right = 400.0
+    pieces = []
+    for part in (before, word, after):
+        right -= 6 * len(part)
+        pieces.append((right, part if part == word else part[::-1]))
+        right -= 5
+    assert _read(pieces) == f"{before} {word} {after}"
