@@ -1,7 +1,7 @@
 """Letters that a PDF stores or prints in parts, and lines of right-to-left writing with Latin."""
 
 from milepost.documents.readers.pdf.read import read_pdf
-from support.pdf_writer import check_document, numbered
+from support.pdf_writer import PdfPage, check_document, numbered, write_pdf
 
 
 def _read(pieces: list[tuple[float, str]]) -> str:
@@ -48,3 +48,14 @@ def test_a_latin_word_stands_where_a_line_from_right_to_left_has_it() -> None:
         pieces.append((right, part if part == word else part[::-1]))
         right -= 5
     assert _read(pieces) == f"{before} {word} {after}"
+
+
+def test_accents_printed_over_letters_are_put_on_them() -> None:
+    page = PdfPage()
+    page.text(72, 700, "Eduard Sackinger and Herve met Aviacao at the river, where")
+    page.text(72, 688, "they spoke of nothing else, and an m was left alone.")
+    for x, sign in ((114.8, "¨"), (196.0, "´"), (243.0, "¸"), (248.2, "˜")):
+        page.text(x, 700, sign)
+    page.text(229.0, 688, "˜")
+    text = read_pdf(write_pdf([page]), "a.pdf", None).text
+    assert "Eduard Säckinger and Hervé met Aviação at the river, where they spoke" in text

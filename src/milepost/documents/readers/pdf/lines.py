@@ -13,6 +13,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.documents.readers.pdf.accents import accented
 from milepost.documents.readers.pdf.glyphs import Glyphs
 from milepost.documents.readers.pdf.records import Flags, Floats, Frame, Integers, Line
 from milepost.documents.readers.pdf.repair import (
@@ -42,6 +43,7 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     """
     letters = _looked_up(glyphs.code)
     _order_ligatures(glyphs, letters)
+    accented(glyphs, letters, _KNOWN)
     solid = (letters & _LETTER > 0) & ~glyphs.generated & (glyphs.size > 0.05)
     if not keep_hidden:
         solid &= glyphs.hidden == 0
