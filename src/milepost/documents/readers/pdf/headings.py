@@ -12,6 +12,8 @@ from milepost.documents.readers.pdf.records import Line
 
 LARGER = 1.15  # times the body's size
 MAX_CHARS = 160  # of a heading in larger type
+BESIDE = 3  # of the font size: beyond it, what stands in a row is not one heading
+MIN_CELLS = 4  # of a row in large type that has no headings
 MIN_LOCATED = 3  # located bookmarks, so that headings need not be guessed by size
 
 _NUMBER = re.compile(r"(?:chapter|kapitel|appendix|section)?(?:[a-z]?[0-9]*|[0-9]+[a-z]?|[ivxl]+)")
@@ -117,13 +119,19 @@ def _by_size(pages: Sequence[Page], least: float) -> dict[int, Heading]:
     runs: list[list[Line]] = []
     for page in pages:
         last: Line | None = None
+        cells = _cells([line for line in page.lines() if line.size >= least])
         for line in page.lines():
-            if line.size < least or line.angle != page.frame.lines[0].angle:
+            small = line.size < least or id(line) in cells
+            if small or line.angle != page.frame.lines[0].angle:
                 last = None
                 continue
             near = last and (
-                0.3 * line.size < line.base - last.base < 1.8 * line.size
-                or 0 <= line.left - last.right < 3 * line.size
+                (
+                    0.3 * line.size < line.base - last.base < 1.8 * line.size
+                    and line.left < last.right
+                    and last.left < line.right
+                )
+                or 0 <= line.left - last.right < BESIDE * line.size
             )
             if near and last and abs(line.size - last.size) < 0.5:
                 runs[-1].append(line)
@@ -143,3 +151,18 @@ def _by_size(pages: Sequence[Page], least: float) -> dict[int, Heading]:
         )
         for run, title in titles
     }
+
+
+def _cells(lines: list[Line]) -> set[int]:
+    """Find the lines in rows of several: a form or table in large type has no headings there."""
+    cells: set[int] = set()
+    row: list[Line] = []
+    for line in lines:
+        level = row and abs(line.base - row[-1].base) < 0.3 * line.size
+        if level and line.left - row[-1].right >= BESIDE / 2 * line.size:
+            row.append(line)
+        else:
+            row = [line]
+        if len(row) >= MIN_CELLS:
+            cells.update(map(id, row))
+    return cells
