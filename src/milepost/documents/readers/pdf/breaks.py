@@ -19,6 +19,7 @@ _ITEM = re.compile(
 _ENDS = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*(?:\d{0,3}|\[\d{1,3}(?:[,–-]\d{1,3})*\])$")
 _LEADER = re.compile(r"(?:[.…]{4}|(?: [.·…]){4}|…{2})[\s.]*\S{0,6}$")
 _DOTS = ("..", " .", " ·", "…")  # one of them is in each leader, and found in less time
+_HYPHENATED = re.compile(r"[^\W\d_]{2}[-\u00ad\u2010]$")
 _OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
 
 
@@ -79,6 +80,8 @@ class Flow:
             return Break.CELL
         if step <= 0:
             return Break.CELL if line.left >= last.right - 0.5 * size else Break.PARAGRAPH
+        if len(row) > 1 and self._is_hyphenated(row, line) and step < 1.5 * size:
+            return Break.NONE
         if not _stacked(last, line):
             far = step > 1.9 * max(self._lead, size)
             return Break.PARAGRAPH if far else Break.ROW
@@ -111,6 +114,13 @@ class Flow:
     def _runs_on(self, row: list[Line], line: Line) -> bool:
         long = sum(len(cell.text) for cell in row) >= 30 and line.width > 12 * line.size
         return long and not _ENDS.search(row[-1].text) and not line.text[0].isupper()
+
+    def _is_hyphenated(self, row: list[Line], line: Line) -> bool:
+        """Whether a word goes on at the begin of the next line, after a row with wide spaces."""
+        last = row[-1]
+        begins = line.left < min(last.left - line.size, row[0].left + 1.5 * line.size)
+        inside = line.text[0].islower() and last.text[-2:-1].islower()
+        return begins and inside and bool(_HYPHENATED.search(last.text))
 
     def _inside(self, at: int, row: list[Line], first: bool) -> Break:
         """Decide by indents and short ends, for two lines of one column at the usual leading."""
