@@ -1,4 +1,4 @@
-"""Where the lines of PDFs are joined."""
+"""Where the lines of PDFs are joined, and which are left out."""
 
 from milepost.documents.readers.pdf.read import read_pdf
 from support.pdf_writer import PdfPage, check_document, write_pdf
@@ -17,3 +17,15 @@ def test_a_word_goes_on_after_a_line_with_wide_spaces() -> None:
     document = read_pdf(write_pdf([page]), "a.pdf", None)
     check_document(document)
     assert "Office, Department of Justice, Washington, for the paper" in document.text
+
+
+def test_a_line_printed_twice_at_one_place_is_read_once() -> None:
+    page = PdfPage()
+    lines = ["Please write your name here:", "and your place of birth below."]
+    for _ in range(2):
+        page.lines(72, 700, [*lines, *(f"Line {number} of the form" for number in range(12))])
+    page.text(72, 500, "and your place of birth below.")
+    document = read_pdf(write_pdf([page]), "a.pdf", None)
+    check_document(document)
+    assert document.text.count("your name") == 1
+    assert document.text.count("place of birth") == 2

@@ -58,7 +58,16 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
             lines += map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters)))
     upright = main % 180 in range(45, 135)
     size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
-    return Frame(lines, *size)
+    return Frame(_printed_once(lines), *size)
+
+
+def _printed_once(lines: list[Line]) -> list[Line]:
+    """Leave out lines that are printed again at the same place: a reader sees one."""
+    places: dict[tuple[str, int, int, int], Line] = {}
+    for line in lines:
+        place = line.text, line.angle, round(2 * line.left), round(2 * line.base)
+        places.setdefault(place, line)
+    return [*places.values()]
 
 
 _LAM = 0x644
