@@ -148,6 +148,7 @@ def test_a_mailbox_holds_its_mails_in_order() -> None:
         (b'From: <\nTo: @@,;:"\\\nDate: never', FRENCH),
         (b"Content-Type: multipart/mixed", FRENCH),
         (b"Content-Type: multipart/mixed; boundary=other", FRENCH),
+        (b"Date: 10:0\x07\xd2\x8b\x01\x80\xbf\x00\x89\xfb\x9c", FRENCH),
     ],
 )
 def test_malformed_headers_cost_no_text(header: bytes, text: str) -> None:
@@ -155,6 +156,7 @@ def test_malformed_headers_cost_no_text(header: bytes, text: str) -> None:
     document = read_bytes(data, "a.eml")
     assert document.text.startswith("S")
     assert text in document.text
+    document.text.encode("utf-8")  # it can be stored
 
 
 @given(st.binary(max_size=300))

@@ -119,8 +119,10 @@ def _header(message: Message, label: str) -> str:
         # Bytes that are not those of ASCII, in the encoding of the text or in any other.
         whole = raw.encode("utf-8", "surrogateescape")
         charset = next((c for part in message.walk() if (c := part.get_content_charset())), None)
-        with suppress(UnreadableFile):
+        try:
             raw = decode(whole, label, charset)[0]
+        except UnreadableFile:  # bytes of no text
+            raw = whole.decode("ascii", "replace")
         return " ".join(str(make_header(decode_header(raw))).split())
     value = message[label]
     if value is not None and message.policy is policy.compat32:
