@@ -5,6 +5,9 @@ from __future__ import annotations
 WEAK = 20
 """Percentage below which a passage is probably no answer."""
 
+PROBABLE = WEAK / 100
+"""The same as a probability: from it on, a passage is worth marking or a place in a table."""
+
 _SCALE = ((70, "very likely"), (40, "likely"), (WEAK, "possible"))
 _WEAK = "related, but probably not an answer"
 

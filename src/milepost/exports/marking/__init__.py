@@ -8,6 +8,7 @@ Read:    ``highlights.py`` (where they are, and PDFium's part), ``objects.py`` (
          values), ``update.py`` (the bytes that are added), ``copies.py`` (all of it).
 """
 
-from milepost.exports.marking.copies import PROBABLE, AnnotatedPdf, annotate
+from milepost.exports.marking.copies import AnnotatedPdf, annotate
+from milepost.wording import PROBABLE
 
 __all__ = ["PROBABLE", "AnnotatedPdf", "annotate"]

@@ -17,10 +17,7 @@ from milepost.exports.writing import write_bytes
 from milepost.index import Index
 from milepost.objects import is_address
 from milepost.types import Document, Passage, Span, nearly_best
-from milepost.wording import in_words
-
-PROBABLE = 0.2
-"""Probability from which a passage is worth marking; the page of ``milepost serve`` has it too."""
+from milepost.wording import PROBABLE, in_words
 
 COLOURS = ((255, 221, 64), (140, 224, 128), (128, 200, 255), (255, 168, 200), (255, 184, 112))
 """Yellow, green, blue, pink, orange: one for each question, in turn."""

@@ -13,9 +13,7 @@ from milepost.exports.tables.rows import Per, Row, ask, plan_rows
 from milepost.exports.writing import check_new, write_bytes
 from milepost.index import Index
 from milepost.index.naming import Name, resolve_names
-
-PROBABLE = 0.2
-"""Probability under which a passage is left out unless told."""
+from milepost.wording import PROBABLE
 
 
 def check_table(path: Path, *, overwrite: bool) -> None:
