@@ -84,7 +84,7 @@ def verdicts(row: Row, said: NDArray[Any]) -> tuple[str, str]:
     passage = Passage(text, "", None, 0, len(text), 0.5, tuple(hits), None, None)
     model = Said(float(said[0]), float(said[1]), hits[0])
     alone = judge(row["text"], [passage])
-    return alone.verdict, judge(row["text"], [passage], lambda: [model]).verdict
+    return alone.verdict, judge(row["text"], [passage], lambda passages: [model]).verdict
 
 
 def refusal(answered: NDArray[Any], unanswered: NDArray[Any]) -> dict[str, float]:

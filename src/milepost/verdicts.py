@@ -96,6 +96,11 @@ class CheckResult:
         best: the highest probability of any passage, even below ``min_score``; 0 if there was no
             search for passages.
         notes: messages for users.
+        parts: of a text of several sentences, or a list, that is not there as a whole: the results
+            of each. Then ``verdict`` is ``contradicted`` if one of theirs is, ``stitched`` if each
+            is verbatim, ``supported`` if each is supported, verbatim, or near without a difference
+            of a ``kind``, ``not found`` if none is found, else ``related``; and ``places`` are
+            theirs, or those of the contradicted ones.
     """
 
     text: str
@@ -104,6 +109,7 @@ class CheckResult:
     passages: tuple[Passage, ...] = ()
     best: float = 0.0
     notes: tuple[str, ...] = ()
+    parts: tuple[CheckResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

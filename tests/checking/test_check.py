@@ -58,18 +58,19 @@ def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ..
 
 
 @pytest.mark.parametrize(
-    ("text", "given", "there"),
+    ("text", "given", "there", "kind"),
     [
-        ("Gold melts at 1164 degrees.", "1164", "1064"),
-        ("It is heavier than lead, and it rusts.", "", "never"),
-        ("Tugs never pull large ships to the quay.", "never", ""),
+        ("Gold melts at 1164 degrees.", "1164", "1064", "number"),
+        ("It is heavier than lead, and it rusts.", "", "never", "negation"),
+        ("Tugs never pull large ships to the quay.", "never", "", "negation"),
+        ("Tugs pull large boats to the quay.", "boats", "ships", None),
     ],
 )
-def test_near(index: Index, text: str, given: str, there: str) -> None:
+def test_near(index: Index, text: str, given: str, there: str, kind: str | None) -> None:
     check = index.check(text)
     assert check.verdict == "near"
     (difference,) = check.places[0].differences
-    assert (difference.given, difference.text) == (given, there)
+    assert (difference.given, difference.text, difference.kind) == (given, there, kind)
     assert_places(check)
 
 
@@ -230,5 +231,19 @@ def test_long_texts_are_only_looked_for_word_for_word() -> None:
     index = fake_index({"long": long})
     assert index.check(long).verdict == "verbatim"
     check = index.check(long + "more")
-    assert check.verdict in ("related", "not found")
+    assert check.verdict != "near"
     assert "only looked for word for word" in check.notes[0]
+
+
+def test_each_sentence_of_a_text_has_its_own_result() -> None:
+    index = fake_index(TEXTS)
+    check = index.check("The queen lays the eggs. Zebras graze in Kenya.", min_score=1.0)
+    assert [part.verdict for part in check.parts] == ["verbatim", "not found"]
+    assert (check.verdict, check.places[0].text) == ("related", "The queen lays the eggs.")
+    assert index.check("Gold melts at 1064 degrees. Bees build cells of wax.").verdict == "stitched"
+    listed = index.check("- bees build cells of wax\n- the queen lays no eggs\n- tugs pull")
+    assert [part.verdict for part in listed.parts] == ["verbatim", "near", "verbatim"]
+    assert listed.verdict == "related"  # the second says something else
+    for place in listed.places:
+        for each in place.differences:
+            assert each.given == listed.text[each.given_start : each.given_end]

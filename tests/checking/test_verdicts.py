@@ -204,7 +204,7 @@ def test_numbers_and_dates_of_other_languages(sentence: str, same: str, other: s
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("5 km", "5,000 m"), ("5 km", "3.1 miles"), ("90 °C", "194 °F"), ("22 pounds", "10.0 kg"),
+        ("5 km", "5,000 m"), ("30 kPa", "300 hPa"), ("3.6 V", "3600 mV"), ("5 km", "3.1 miles"), ("90 °C", "194 °F"), ("22 pounds", "10.0 kg"),
         ("half a gram", "500 mg"), ("1 hour and 45 minutes", "105 minutes"),
         ("a third of it", "33 percent"), ("two dozen", "24"), ("one in five", "20 %"),
         ("150 basis points", "1.5 percentage points"), ("USD 4.5 billion", "US$4,500 million"),
@@ -273,7 +273,7 @@ def test_a_model_decides_what_rules_do_not(
 ) -> None:
     about = passage("The fee was raised to 5 dollars in 1998.", "Bees gave little in the summer.")
     given = Said(said[0], said[1], about.hits[said[2]])
-    found = judge(claim, [about], lambda: [given])
+    found = judge(claim, [about], lambda passages: [given])
     assert found.verdict == verdict
     text = None if sentence is None else about.hits[sentence].text
     assert (found.sentence and found.sentence.text) == text
@@ -282,7 +282,22 @@ def test_a_model_decides_what_rules_do_not(
 def test_the_strongest_of_several_passages_decides() -> None:
     both = [passage("Bees sleep."), passage("Wasps do other things in the dark.")]
     said = [Said(0.75, 0.1, both[0].best), Said(0.1, 0.85, both[1].best)]
-    found = judge("Insects rest at night.", both, lambda: said)
+    found = judge("Insects rest at night.", both, lambda passages: said)
     assert found.verdict == "contradicted"
     assert found.sentence is not None
     assert found.sentence.text == both[1].text
+
+
+def test_a_model_does_not_judge_by_what_is_about_something_else() -> None:
+    other = replace(passage("Two children are bouncing on pogo sticks."), score=0.02)
+    for claim in ("The tower in Paris is very tall.", "zebra crossing"):
+        found = judge(claim, [other], lambda passages: [Said(0.0, 0.9, other.best)])
+        assert found.verdict == "related"
+
+
+def test_a_number_that_is_nowhere_is_not_supported() -> None:
+    crash = passage("All 189 people on board of the plane died.", "It was new.")
+    said = [Said(0.95, 0.0, crash.best)]
+    claims = ("The accident killed 157 people.", "The accident killed 189 people.")
+    verdicts = [judge(claim, [crash], lambda passages: said).verdict for claim in claims]
+    assert verdicts == ["related", "supported"]

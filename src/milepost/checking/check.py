@@ -15,13 +15,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from milepost.checking.claims import Said, judge, why_not
+from milepost.checking.claims import Said, judge, why_not, with_kinds
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.quoted import places, read, regions
+from milepost.search.searcher import doubts
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
 from milepost.verdicts import CheckResult, Match, Verdict
@@ -49,6 +50,9 @@ PIECE_WORDS = 5
 
 MAX_PIECES = 4
 """Most pieces of a stitched text."""
+
+_POINT = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
+"""What a point of a list begins with."""
 
 _EDGES = " ,;:.…–—"
 """Signs at the ends of a piece, which join it to the next one."""
@@ -83,6 +87,7 @@ def check_store(
     among: DocumentSelection,
     search: Callable[[str], SearchResult],
     reranker: Callable[[], LandmarkReranker | None],
+    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
     """Check a text against documents of a store.
 
@@ -93,6 +98,7 @@ def check_store(
         search: returns the passages that answer a text; called where it is neither verbatim nor
             near, so that a model is loaded only then.
         reranker: returns the model's; called after a search.
+        likely: of passages, best first, those to return: the first ones probably about the text.
     """
     held = _held(snapshot, given, among)
     if held is not None:
@@ -104,7 +110,26 @@ def check_store(
         held = _held(snapshot, given, replace(among, names=None))
         if held is not None:
             return replace(held, verdict="found elsewhere")
-    return _judged(snapshot, given, search, reranker)
+    sentences = _sentences(given.text)
+    if len(sentences) < 2:
+        return _judged(given, search(given.text), reranker, likely)
+    parts = [
+        check_store(snapshot, prepared(each), among, search, reranker, likely)
+        for each in sentences[:MAX_CLAIMS]
+    ]
+    found = _of_parts(given, parts, search(given.text), likely)
+    if len(sentences) > MAX_CLAIMS:
+        note = f"the first {MAX_CLAIMS} sentences are judged"
+        verdict: Verdict = "related" if found.verdict == "supported" else found.verdict
+        return replace(found, verdict=verdict, notes=(*found.notes, note))
+    return found
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text and the points of a list, each once, without what says nothing."""
+    points = _POINT.split(text)
+    found = (point[start:end].strip() for point in points for start, end in split(point))
+    return list(dict.fromkeys(each for each in found if any(map(str.isalnum, each))))
 
 
 def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
@@ -122,7 +147,7 @@ def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckR
     # Stretches may overlap at their edges.
     apart = {(info.name, each.start): (info, each) for info, each in held}
     best = sorted(apart.values(), key=lambda place: -place[1].similarity)[:NEAR_PLACES]
-    return _checked(given, "near", _stored_places(snapshot, best))
+    return _nearly(given, _stored_places(snapshot, best))
 
 
 def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list[Match]:
@@ -159,40 +184,66 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
 
 
 def _judged(
-    snapshot: Snapshot,
     given: Folded,
-    search: Callable[[str], SearchResult],
+    result: SearchResult,
     reranker: Callable[[], LandmarkReranker | None],
+    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
-    result = search(given.text)
-    spans = split(given.text)
-    claims = [given.text[start:end].strip() for start, end in spans]
-    judged = []
-    for claim in claims[:MAX_CLAIMS]:
-        passages = (result if len(claims) == 1 else search(claim)).passages
-        judged.append(judge(claim, passages, partial(_said, reranker, claim, passages)))
-    notes = (*_notes(given), *result.notes)
-    notes += tuple(dict.fromkeys(why for claim in claims if (why := why_not(claim))))
-    if len(claims) > MAX_CLAIMS:
-        notes += (f"the first {MAX_CLAIMS} sentences are judged",)
-    verdicts = {each.verdict for each in judged}
-    verdict: Verdict = "related" if result.passages else "not found"
+    """Judge one sentence by what a search found."""
+    judged = judge(given.text, result.passages, partial(_said, reranker, given.text))
+    about = likely(result.passages)
+    why = why_not(given.text)
+    notes = (*_notes(given), *_of_search(result), *([why] if why else ()))
+    verdict: Verdict = judged.verdict
+    if verdict == "related" and not about:
+        verdict = "not found"
+    places = () if judged.sentence is None or verdict == "related" else (judged.sentence,)
+    return CheckResult(given.text, verdict, places, about, result.best, notes)
+
+
+def _of_parts(
+    given: Folded,
+    parts: Sequence[CheckResult],
+    result: SearchResult,
+    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
+) -> CheckResult:
+    """Sum up the checks of a text's sentences."""
+    verdicts = {each.verdict for each in parts}
+    verdict: Verdict = "related" if verdicts != {"not found"} else "not found"
     if "contradicted" in verdicts:
         verdict = "contradicted"
-    elif verdicts == {"supported"} and len(claims) <= MAX_CLAIMS:
+    elif verdicts == {"verbatim"}:
+        verdict = "stitched"
+    elif verdicts <= {"verbatim", "near", "supported"} and not any(map(_is_changed, parts)):
         verdict = "supported"
-    decisive = [
-        replace(
-            each.sentence,
-            differences=tuple(
-                replace(one, given_start=one.given_start + start, given_end=one.given_end + start)
-                for one in each.sentence.differences
-            ),
-        )
-        for (start, _), each in zip(spans, judged, strict=False)
-        if each.verdict == verdict and each.sentence is not None
-    ]
-    return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
+    decisive = [each for each in parts if verdict != "contradicted" or each.verdict == verdict]
+    places = [_moved(each, given.text, place) for each in decisive for place in each.places]
+    notes = dict.fromkeys([*_notes(given), *(note for each in parts for note in each.notes)])
+    about = likely(result.passages)
+    return CheckResult(
+        given.text, verdict, tuple(places), about, result.best, tuple(notes), tuple(parts)
+    )
+
+
+def _is_changed(part: CheckResult) -> bool:
+    """Whether what is there nearly says something else."""
+    best = part.places[0] if part.verdict == "near" else None
+    return best is not None and any(each.kind for each in best.differences)
+
+
+def _moved(part: CheckResult, text: str, place: Match) -> Match:
+    """A place of a sentence, with its differences at their offsets in the whole text."""
+    start = max(0, text.find(part.text))
+    moved = (
+        replace(one, given_start=one.given_start + start, given_end=one.given_end + start)
+        for one in place.differences
+    )
+    return replace(place, differences=tuple(moved))
+
+
+def _of_search(result: SearchResult) -> list[str]:
+    """The notes of a search, without the one on whether anything answers: nothing was asked."""
+    return [note for note in result.notes if note not in doubts(result)]
 
 
 def _said(
@@ -234,7 +285,7 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
     if verbatim:
         return _checked(given, "verbatim", verbatim)
     nearly.sort(key=lambda place: -place.similarity)
-    return _checked(given, "near", nearly[:NEAR_PLACES]) if nearly else None
+    return _nearly(given, nearly[:NEAR_PLACES]) if nearly else None
 
 
 def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Match]:
@@ -261,6 +312,10 @@ def _place(
         ignored=found.ignored,
         differences=found.differences,
     )
+
+
+def _nearly(given: Folded, held: Sequence[Match]) -> CheckResult:
+    return _checked(given, "near", [with_kinds(given.text, place) for place in held])
 
 
 def _checked(given: Folded, verdict: Verdict, held: Sequence[Match]) -> CheckResult:

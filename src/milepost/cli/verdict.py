@@ -27,6 +27,13 @@ _LINES = {
     "not found": "not found",
 }
 
+_LINES_OF_PARTS = {
+    "stitched": "stitched: its sentences are in several places, each word for word",
+    "supported": "supported: each sentence is there, or probably in other words",
+    "contradicted": "contradicted: a sentence of it probably says something else",
+    "related": "related: not every sentence is there; read what is",
+}
+
 
 def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) -> None:
     """Print a verdict with its places or passages on stdout: on a terminal, a screen of them.
@@ -44,9 +51,10 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
         if each.ignored:
             words.append(f"but for {_listed(each.ignored)}")
         exact = [part for part in each.differences if part.kind is not None]
-        if each.differences and not exact:
+        inline = check.verdict != "contradicted"  # a claim's words may stand in any order
+        if inline and each.differences:
             words.append(f"{each.similarity:.0%} of the words")
-        text = _marked(each, coloured)
+        text = _marked(each, coloured, inline=inline)
         return [
             head(numbered(number + 1), each, columns, Text(" · ".join(words))),
             *wrapped(text, out, columns, limits.answer),
@@ -54,7 +62,12 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
         ]
 
     with page(colour, long=detail.long) as out:
-        print_line(out, Text(_LINES[check.verdict], style="name"))
+        lines = _LINES | (_LINES_OF_PARTS if check.parts else {})
+        print_line(out, Text(lines[check.verdict], style="name"))
+        for part in check.parts:
+            line = Text(f"{part.verdict}: ", style="name").append(visible(part.text), "")
+            for each in wrapped(line, out, columns):
+                print_line(out, each)
         room = None if detail.long else room_above(below + 1)
         blocks, gap = fit(len(check.places), place, room)
         print_blocks(blocks, gap, out)
@@ -71,11 +84,12 @@ def _said(difference: Difference) -> str:
     given, there = (visible(" ".join(each.split())) for each in (difference.given, difference.text))
     if not there:
         return f"{difference.kind}: the text says it without {given!r}"
-    return f"{difference.kind}: the text says {there!r}, not {given or 'this'!r}"
+    instead = f", not {given!r}" if given else ""
+    return f"{difference.kind}: the text says {there!r}{instead}"
 
 
-def _marked(place: Match, coloured: bool) -> Text:
-    """A place's text with the differences: ``[-given-]{+in the text+}``, the signs without colours.
+def _marked(place: Match, coloured: bool, *, inline: bool) -> Text:
+    """A place's text, ``inline`` with ``[-given-]{+in the text+}``, the signs without colours.
 
     White space at line breaks stays, so that what is printed is what the document has.
     """
@@ -83,9 +97,7 @@ def _marked(place: Match, coloured: bool) -> Text:
 
     marked = Text()
     at = place.start
-    for each in place.differences:
-        if each.kind is not None:  # what contradicts stands elsewhere, and is said below
-            continue
+    for each in place.differences if inline else ():
         marked.append(visible(place.text[at - place.start : each.start - place.start]), "answer")
         if each.given:
             given = visible(" ".join(each.given.split()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -354,11 +354,12 @@ class Index:
                 )
                 return search(state, query, model)
 
-            found = check_store(state, given, among, about, lambda: preload(self.model).loaded())
-            likely = tuple(each for each in found.passages[:k] if each.score >= min_score)
-            if found.verdict == "related" and not likely:
-                return replace(found, verdict="not found", passages=())
-            return replace(found, passages=likely)
+            def likely(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+                return tuple(each for each in passages[:k] if each.score >= min_score)
+
+            return check_store(
+                state, given, among, about, lambda: preload(self.model).loaded(), likely
+            )
 
     def close(self) -> None:
         """Close the files of the index."""

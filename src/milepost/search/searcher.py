@@ -133,10 +133,13 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
     if inside is not None:
         named = search(snapshot, inside, replace(model, encode=None))
         result = joined(result, named, inside, _measure(query, model))
-    doubt = _doubt(result.answerable if result.passages else None)
     return replace(
         result,
-        notes=(*notes(phrases, excluded, found, passages=result.best > 0.0), *doubt, *result.notes),
+        notes=(
+            *notes(phrases, excluded, found, passages=result.best > 0.0),
+            *doubts(result),
+            *result.notes,
+        ),
         phrases={phrase: sum(map(len, held.values())) for phrase, held in phrases.items()},
         excluded={phrase: sum(map(len, held.values())) for phrase, held in excluded.items()},
         calibrated=model.ranking.calibrated,
@@ -181,11 +184,14 @@ def _likely(
     return (kept or found[:1]) if answerable >= min_score else ()
 
 
-def _doubt(answerable: float | None) -> list[str]:
-    """A note where probably nothing answers."""
-    if answerable is None or not is_weak(answerable):
+def doubts(result: SearchResult) -> list[str]:
+    """A note where probably nothing answers, though a passage may be about it."""
+    if not result.passages or result.answerable is None or not is_weak(result.answerable):
         return []
-    return [f"probably nothing here answers this: {percentage(answerable)} that something does"]
+    chance = percentage(result.answerable)
+    if is_weak(result.best):
+        return [f"probably nothing here answers this: {chance} that something does"]
+    return [f"what is found is about this, but may not answer it: {chance} that something does"]
 
 
 def _missing(query: Query, scope: Scope) -> list[str]:

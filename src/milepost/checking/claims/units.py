@@ -48,6 +48,12 @@ for _base, _names in {
     " degree fahrenheit 0.5555555556",
     "watt": "watt 1; kilowatt 1e3; megawatt 1e6; gigawatt 1e9",
     "watt hour": "kilowatt hour 1e3; megawatt hour 1e6; gigawatt hour 1e9",
+    "pascal": "pascal 1; pa 1; hectopascal 100; hpa 100; kilopascal 1e3; kpa 1e3; bar 1e5;"
+    " millibar 100; mbar 100; psi 6894.757",
+    "volt": "volt 1; v 1; millivolt 1e-3; mv 1e-3; kilovolt 1e3; kv 1e3",
+    "ampere": "ampere 1; amp 1; milliampere 1e-3; milliamp 1e-3; ma 1e-3",
+    "hertz": "hertz 1; hz 1; kilohertz 1e3; khz 1e3; megahertz 1e6; gigahertz 1e9",
+    "joule": "joule 1; kilojoule 1e3; kj 1e3; kilocalorie 4184; kcal 4184",
     "byte": "byte 1; kilobyte 1e3; megabyte 1e6; gigabyte 1e9; terabyte 1e12",
 }.items():
     for _each in _names.split(";"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from milepost.checking.claims.conflicts import Conflict, conflicts, reordered, replaced, unanswered
@@ -12,7 +12,7 @@ from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.vocabulary import EXCLUSIVE
 from milepost.language import detection
 from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS
-from milepost.types import Hit, Passage
+from milepost.types import Hit, Passage, Span
 from milepost.verdicts import Difference, Match
 
 MIN_COVERAGE = 0.8
@@ -37,11 +37,21 @@ MIN_CONFIRMED, MAX_DENIED = 0.3, 0.4
 less than the second of being contradicted: nine in ten of such claims that are true, and six in ten
 of those that are false."""
 
+MIN_ABOUT = 0.1
+"""Probability from which a model judges a claim by a passage..."""
+
+MIN_WORDS = 0.4
+"""...and share of the claim's words from which it does so below that: by what is about something
+else it calls most claims contradicted."""
+
 _EXACT = ("number", "unit", "date")
 """Kinds of difference that are compared in every language."""
 
 _SHORT = 5
 """Fewest words of which an English sentence has a function word."""
+
+_SHORTEST = 3
+"""Fewest words of a claim that a model judges: a name or a term says nothing."""
 
 _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
 _OBJECTS = frozenset("the a an your all this these it".split())
@@ -103,22 +113,27 @@ def why_not(claim: str) -> str | None:
 
 
 def judge(
-    claim: str, passages: Sequence[Passage], model: Callable[[], Sequence[Said]] = tuple
+    claim: str,
+    passages: Sequence[Passage],
+    model: Callable[[Sequence[Passage]], Sequence[Said]] = lambda passages: (),
 ) -> Judgement:
     """Judge one sentence by the sentences of some passages.
 
     Args:
         claim: one sentence.
         passages: best first.
-        model: gives what a model says of the claim beside each of the first passages, nothing for
-            the rules alone; called where they do not contradict, in English.
+        model: gives what a model says of the claim beside each of some passages, nothing for the
+            rules alone; called where they do not contradict, in English.
     """
     if why_not(claim) is not None:
         return Judgement("related")
     own = read(claim)
-    is_english = _is_english(own, passages)
+    is_english = _is_english(own, " ".join(passage.text for passage in passages))
     ruled = _by_rules(own, passages, is_english)
-    said = () if ruled.verdict == "contradicted" or not is_english else model()
+    about = [passage for passage in passages if _is_about(own, passage)]
+    if ruled.verdict == "contradicted" or not is_english or len(own.words) < _SHORTEST:
+        return ruled
+    said = model(about) if about else ()
     if not said:
         return ruled
     against = max(range(len(said)), key=lambda number: said[number].contradicted)
@@ -127,15 +142,60 @@ def judge(
     if denied >= MIN_CONTRADICTED and denied > held:
         hit = said[against].sentence
         coverage = compare(own, read(hit.text)).coverage
-        return Judgement("contradicted", _place(passages[against], hit, coverage))
+        return Judgement("contradicted", _place(about[against], hit, coverage))
     if ruled.verdict == "supported":
         is_confirmed = held >= MIN_CONFIRMED and denied < MAX_DENIED
         return ruled if is_confirmed else Judgement("related")
-    if held >= MIN_SUPPORTED:
+    if held >= MIN_SUPPORTED and _has_quantities(own, about[for_it]):
         hit = said[for_it].sentence
         coverage = compare(own, read(hit.text)).coverage
-        return Judgement("supported", _place(passages[for_it], hit, coverage))
+        return Judgement("supported", _place(about[for_it], hit, coverage))
     return ruled
+
+
+def with_kinds(given: str, place: Match) -> Match:
+    """Say of the differences of a place that nearly holds a text which of them contradict it."""
+    own, there = read(given), read(place.text)
+    is_english = _is_english(own, place.text)
+    found = [each for each in conflicts(own, there) if is_english or each.kind in _EXACT]
+    differences = []
+    for one in place.differences:
+        spans = (one.given_start, one.given_end), (one.start - place.start, one.end - place.start)
+        kind = next(
+            (
+                each.kind
+                for each in found
+                if _meets(each.given, spans[0]) or _meets(each.found, spans[1])
+            ),
+            None,
+        )
+        differences.append(replace(one, kind=kind))
+    return replace(place, differences=tuple(differences))
+
+
+def _meets(one: Span, other: Span) -> bool:
+    return max(one[0], other[0]) < min(one[1], other[1])
+
+
+def _is_about(claim: Reading, passage: Passage) -> bool:
+    """Whether a passage is likely to be about a claim, or has enough of its words."""
+    if passage.score >= MIN_ABOUT:
+        return True
+    texts = _texts(passage)
+    held = sum(any(text.find(word) for text in texts) for word in claim.content)
+    return bool(claim.content) and held >= MIN_WORDS * len(claim.content)
+
+
+def _has_quantities(claim: Reading, passage: Passage) -> bool:
+    """Whether a passage has all numbers and dates of a claim."""
+    there = [each for text in _texts(passage) for each in text.quantities]
+    return all(any(map(each.follows, there)) for each in claim.quantities)
+
+
+def _texts(passage: Passage) -> list[Reading]:
+    """The sentences of a passage, and the heading above it."""
+    heading = [read(passage.heading)] if passage.heading else []
+    return [*(read(hit.text) for hit in passage.hits), *heading]
 
 
 def _place(
@@ -203,15 +263,14 @@ def _supports(found: Comparison) -> bool:
     return found.coverage >= MIN_COVERAGE and found.is_whole and found.shared >= MIN_SHARED
 
 
-def _is_english(claim: Reading, passages: Sequence[Passage]) -> bool:
-    """Whether a claim is English; one without any function word is what the passages are."""
+def _is_english(claim: Reading, text: str) -> bool:
+    """Whether a claim is English; one without any function word is what the text is."""
     if any(not word.text.isascii() and not word.is_name for word in claim.words):
         return False
     words = {word.text.lower() for word in claim.words}
     if words & ENGLISH_WORDS or len(claim.words) < _SHORT:
         return True
-    texts = " ".join(passage.text for passage in passages)
-    return not words & FOREIGN_WORDS and detection.judge(texts).english
+    return not words & FOREIGN_WORDS and detection.judge(text).english
 
 
 @dataclass(frozen=True, slots=True)

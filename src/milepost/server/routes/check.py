@@ -10,10 +10,11 @@ from pydantic import BaseModel, Field
 
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
+from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
 from milepost.server.state import ServerState, State, while_connected
-from milepost.verdicts import DifferenceKind, Match, Verdict
+from milepost.verdicts import CheckResult, DifferenceKind, Match, Verdict
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -64,11 +65,15 @@ class FoundPlace(BaseModel):
 class CheckAnswer(BaseModel):
     """What ``POST /check`` gives."""
 
+    text: str = Field(description="What was checked, without quotation marks around it.")
     verdict: Verdict
     places: list[FoundPlace]
     passages: list[Found] = Field(description="Passages about it, most probable first.")
     best: float = Field(description="Probability of the best passage, returned or not.")
     notes: list[str]
+    parts: list[CheckAnswer] = Field(
+        description="The answer for each sentence of a text that is not there as a whole."
+    )
 
 
 @router.post("/check")
@@ -85,13 +90,19 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
         min_score=0.5 if asked.min_score is None else asked.min_score,
         where=asked.where,
     )
+    return _shown(library, result)
+
+
+def _shown(library: Library, result: CheckResult) -> CheckAnswer:
     titles = library.titles(each.document for each in result.places)
     return CheckAnswer(
+        text=result.text,
         verdict=result.verdict,
         places=[_place(place, titles) for place in result.places],
         passages=found(library, result.passages),
         best=result.best,
         notes=list(result.notes),
+        parts=[_shown(library, part) for part in result.parts],
     )
 
 
