@@ -9,13 +9,11 @@ without halo. Rounds are interleaved; the minimum counts. Needs the rivals of ``
 """
 
 import argparse
-import json
 import logging
-import shutil
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,41 +23,16 @@ import milepost
 from milepost.documents import split
 from milepost.encoder.engine.folder import ModelFolder, Precision, find_model
 from milepost.encoder.engine.openvino import OpenVinoEngine, usable_cpus
-from milepost_train.model import load_checkpoint
 
 
-def float32_folder(checkpoint: Path) -> Path:
-    """The checkpoint as Hugging Face writes it, in float32: half precision is slow on CPUs."""
-    from transformers import BertConfig, BertModel
-
-    own = load_checkpoint(checkpoint).backbone.state_dict()
-    model = BertModel(BertConfig.from_pretrained(checkpoint), add_pooling_layer=False)
-    model.load_state_dict(own)
-    folder = Path(tempfile.mkdtemp())
-    model.save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
-        shutil.copy(checkpoint / name, folder / name)
-    return folder
-
-
-def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], None]:
+def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], object]:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling, Transformer
 
     body = Transformer(str(checkpoint), max_seq_length=256)
     model = SentenceTransformer(modules=[body, Pooling(body.get_word_embedding_dimension())])
+    model.float()  # half precision, in which checkpoints are kept, is slow on CPUs
     return lambda texts: model.encode(texts, batch_size=64, show_progress_bar=False)
-
-
-def without_halo(folder: ModelFolder) -> ModelFolder:
-    """The same model reading windows that share nothing."""
-    place = Path(tempfile.mkdtemp())
-    for file in folder.path.iterdir():
-        shutil.copy(file, place / file.name)
-    manifest = json.loads((place / "milepost.json").read_text())
-    manifest["left"] = manifest["right"] = 0
-    (place / "milepost.json").write_text(json.dumps(manifest))
-    return find_model(place)
 
 
 def main() -> None:
@@ -76,9 +49,9 @@ def main() -> None:
     text = options.book.read_text(encoding="utf-8")[200_000 : 200_000 + options.characters]
     texts = [text[a:b].strip() for a, b in split(text)]
     folder = find_model(options.model)
-    bare = without_halo(folder)
+    bare = ModelFolder(folder.path, replace(folder.manifest, left=0, right=0))
     systems: dict[str, Callable[[], object]] = {}
-    st = sentence_transformer(float32_folder(options.checkpoint))
+    st = sentence_transformer(options.checkpoint)
     systems["sentence-transformers, torch float32"] = lambda: st(texts)
     for precision in folder.precisions:
         for name, where in (("halo", folder), ("no halo", bare)):
