@@ -53,7 +53,6 @@ MISSING = _missing()
 # files or open a browser. A folder stands for all that is in it.
 SLOW = (
     "packages/eval/tests/cli",
-    "packages/eval/tests/test_files_questions.py",
     "packages/eval/tests/test_mteb.py",
     "packages/eval/tests/test_report.py",
     "packages/eval/tests/test_statistics.py",
@@ -122,7 +121,6 @@ _TOGETHER = {
     **{
         ROOT / name: name
         for name in (
-            "packages/eval/tests/test_files_questions.py",
             "packages/lab/tests/lmk",
             "packages/train/tests/ranking/test_fit.py",
             "tests/server/page",

@@ -199,17 +199,6 @@ def test_phrases_must_occur_and_excluded_words_must_not(cli, model, db):
     assert "phrases" not in json.loads(cli("search", "quay", "--db", db, "--json", *model).stdout)
 
 
-def test_the_second_run_does_not_open_the_files(cli, model, notes):
-    file = notes / "bees.txt"
-    cli("search", "bees", file, *model)
-    before = file.stat()
-    file.write_bytes(b"x" * before.st_size)
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    result = cli("search", "What do bees build?", file, "--json", *model)
-    assert json.loads(result.stdout)["report"]["unchanged"] == [str(file)]
-    assert "cells of wax" in found(result)[0]["text"]
-
-
 def test_the_cache_follows_changes(cli, model, notes):
     cli("search", "bees", notes, *model)
     (notes / "gold.txt").unlink()

@@ -119,16 +119,6 @@ def test_over_long_sentences_are_cut(text: str, longest: int) -> None:
     assert all(model.count_tokens(text[a:b]) <= longest for a, b in marks.spans.tolist())
 
 
-def test_a_long_sentence_is_cut_at_clauses() -> None:
-    text = ", ".join(f"clause number {n} of a sentence that does not end" for n in range(8)) + "."
-    model = fake_encoder(longest=40, window=100)
-    marks = model.encode(text)
-    pieces = [text[a:b] for a, b in marks.spans.tolist()]
-    assert len(pieces) > 1
-    assert all(piece.rstrip()[-1] in ",." for piece in pieces)
-    assert marks.tokens_read == model.count_tokens(text)
-
-
 @pytest.mark.parametrize("word", ["[SEP]", "[CLS]", "[PAD]", "[UNK]", "<s>", "</s>", "[MASK]"])
 def test_special_tokens_in_a_text_stay_text(word: str) -> None:
     model, engine = recorded()

@@ -51,12 +51,10 @@ def folder_with(place: Path, *graphs: str) -> ModelFolder:
         (("int8",), None, "auto", "int8"),
         (("int8",), True, "float", "int8 in float"),
         (("int8",), False, "int8", "int8"),
-        (("int8", "f32"), True, "auto", "int8"),
         (("int8", "f32"), False, "auto", "f32"),
         (("int8", "f32"), True, "float", "f32"),
         (("int8", "bf16"), False, "auto", "int8 in float"),
         (("bf16",), True, "auto", "bf16"),
-        (("bf16",), False, "float", "bf16"),
         (("f32", "bf16"), True, "auto", "f32"),
     ],
 )
@@ -100,11 +98,6 @@ def test_wrong_words_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(precision.VARIABLE, "half")
     with pytest.raises(InputError, match="'half' in MILEPOST_PRECISION"):
         milepost.load(MINILM)
-
-
-def test_int8_is_refused_where_there_is_none() -> None:
-    with pytest.raises(ModelError, match="has no int8 graph"):
-        milepost.load("landmark-light", precision="int8")
 
 
 def test_a_folder_without_graphs(tmp_path: Path) -> None:

@@ -35,16 +35,6 @@ def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
     assert "Tugs pull large ships to the quay." in passage.text
 
 
-def test_what_has_not_changed_is_passed_over(index: Index, notes: Path) -> None:
-    index.add(notes)
-    before = everything(index)
-    steps: list[Step] = []
-    report = index.add(notes, progress=steps.append)
-    assert names(report.unchanged) == ["bees.txt", "gold.txt", "ships.md"]
-    assert (report.added, report.changed, report.sentences, steps) == ((), (), 0, [])
-    assert everything(index) == before
-
-
 def test_a_changed_file_is_read_again(index: Index, notes: Path) -> None:
     index.add(notes)
     (notes / "gold.txt").write_text("Silver melts at 962 degrees.\n", encoding="utf-8")
@@ -180,16 +170,6 @@ def test_an_unknown_document(index: Index, notes: Path) -> None:
     near = re.escape(str(notes / "bees.txt"))
     with pytest.raises(InputError, match=rf"try: '{near}'"):
         index.search_detailed("bees", documents=notes / "bes.txt")
-
-
-def test_a_budget_alone_limits_the_result(index: Index) -> None:
-    index.add([Document(f"d{n}", f"The whale number {n} sings. ") for n in range(20)])
-    assert len(index.search("whale")) == 5
-    assert len(index.search("whale", k=7)) == 7
-    for budget in (100_000, "100000c", "4000t"):
-        assert len(index.search("whale", budget=budget)) == 20
-        assert len(index.search("whale", k=None, budget=budget)) == 20
-        assert len(index.search("whale", k=6, budget=budget)) == 6
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 2}, {"budget": "60c"}, {"min_score": 0.01}])
