@@ -65,11 +65,9 @@ def test_values_of_files_are_tidied() -> None:
     ("given_", "problem"),
     [
         ({"Key": "x"}, "'Key' cannot be the key"),
-        ({"a b": "x"}, "'a b' cannot be the key"),
         ({"k" * 65: "x"}, "cannot be the key"),
         ({3: "x"}, "'3' cannot be the key"),
         ({"a": None}, "'a' cannot be NoneType"),
-        ({"a": {"b": 1}}, "'a' cannot be dict"),
         ({"a": float("inf")}, "'a' cannot be float"),
         ({"a": "x" * 1001}, "'a' has 1,001 characters"),
         ({"a": ["x", 3]}, "'a' has several values"),
@@ -114,7 +112,6 @@ def test_merged_lets_the_second_win() -> None:
         ("Sun, 1 Mar 2020 12:00:00 +0100", "2020-03-01"),
         ("2020-02-30", None),
         ("1.3.2020", None),
-        ("soon", None),
         ("", None),
     ],
 )

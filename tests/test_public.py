@@ -113,7 +113,6 @@ def test_errors_say_what_is_wrong_and_survive_another_process(kind: type[Milepos
         ("serch", ["index", "search"], "'search', or "),
         ("BEIR", ("beir", "mldr"), "'beir', or "),
         ("quite-another", {"beir": 1, "mldr": 2}, ""),
-        ("serch", [], ""),
         ("", ["search"], ""),
         ("name 7", [f"name {number}" for number in range(30_000)], ""),
     ],

@@ -123,7 +123,6 @@ PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and f
         ("comp", None),
         ("(from £3)", "(from £3)"),
         ("", None),
-        ("…", None),
         (". . .", None),
     ],
 )

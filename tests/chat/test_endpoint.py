@@ -184,7 +184,6 @@ def test_what_is_too_much_is_halved() -> None:
         (answered([[1.0], [1.0, 2.0]]), "differ in width"),
         (answered([[], []]), "differ in width"),
         (answered([[1.0], ["x"]]), "unknown form"),
-        (answered([[1.0], "%%"]), "unknown form"),
         (b'{"data": [{"embedding": [NaN]}, {"embedding": [1]}]}', "not numbers"),
         (b'{"data": 3}', r"no data\[…\].embedding"),
     ],

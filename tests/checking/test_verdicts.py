@@ -183,12 +183,10 @@ def test_times_of_day(given: str, there: str, verdict: str):
     ("sentence", "same", "other", "kind"),
     [
         ("Die Gebühr für die Brücke stieg am 5. März 2024.", "5.3.2024", "6.3.2024", "date"),
-        ("Die Gebühr für die Brücke stieg am 5. März 2024.", "2024-03-05", "5. Mai 2024", "date"),
         ("Le pont fut ouvert le 5 mars 2024 par le maire.", "05/03/2024", "5 avril 2024", "date"),
         ("Die Gebühr stieg um 12,5 Prozent.", "12,5 %", "13,5 %", "number"),
         ("Die Brücke kostete 1,2 Milliarden Euro.", "1,2 Mrd Euro", "1,2 Millionen Euro", "number"),
         ("Die Brücke kostete 1.234.567 Euro.", "1'234'567 Euro", "1.243.567 Euro", "number"),
-        ("Die Brücke kostete 1.234,50 Euro.", "1234,50 Euro", "1.243,50 Euro", "number"),
     ],
 )
 def test_numbers_and_dates_of_other_languages(sentence: str, same: str, other: str, kind: str):
@@ -256,12 +254,10 @@ def test_questions_and_orders_cannot_be_judged():
         # what rules leave open
         ("The honey harvest was poor that year.", (0.9, 0.05, 1), "supported", 1),
         ("The honey harvest was poor that year.", (0.1, 0.8, 0), "contradicted", 0),
-        ("The honey harvest was poor that year.", (0.45, 0.05, 1), "related", None),
         # rules support: a model that contradicts decides, one that doubts leaves it open
         ("The fee was raised in 1998.", (0.1, 0.8, 0), "contradicted", 0),
         ("The fee was raised in 1998.", (0.5, 0.3, 0), "supported", 0),
         ("The fee was raised in 1998.", (0.1, 0.3, 0), "related", None),
-        ("The fee was raised in 1998.", (0.4, 0.45, 0), "related", None),
         # rules contradict
         ("The fee was raised in 1989.", (0.95, 0.01, 0), "contradicted", 0),
         # the model reads English

@@ -15,13 +15,10 @@ HEAVY = ("numpy", "torch", "openvino", "rich", "rich.progress", "pypdfium2", "mi
     "args",
     [
         ["serch", "x"],
-        ["search"],
         ["search", "x", "-k", "0"],
         ["index"],
-        ["models", "x"],
         ["search", "x", "--budget", "1600x", "a.txt"],
         ["search", "x", "a", "--db", "b"],
-        ["completion", "tcsh"],
         ["--nonsense"],
     ],
 )

@@ -88,18 +88,13 @@ def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
         ("איפה המפתח של הבית?", "cp1255"),
         ("Πού είναι το κλειδί;", "cp1253"),
         ("我們明天在車站見面。", "big5"),
-        ("我们明天在车站见面。", "gb18030"),
         ("駅で会いましょう。", "euc_jp"),
         ("역에서 만납시다.", "cp949"),
-        ("도서관은 오늘 쉽니다", "utf-16-le"),
         ("การประชุมเริ่มวันศุกร์", "utf-16-be"),
-        ("カギはどこですか", "utf-16-le"),
         ("The library", "utf-32-le"),
         ("Ключ", "utf-32-be"),
-        ("Где ключ?", "koi8-r"),
         ("Zażółć gęślą jaźń w piątek.", "iso8859-2"),
         ("Toplantı cuma günü üçte başlıyor. Iğdır.", "cp1254"),
-        ("A megbeszélés háromkor kezdődik. Fűtött.", "cp1250"),
     ],
 )
 def test_short_texts_in_old_encodings(text: str, encoding: str) -> None:

@@ -286,8 +286,6 @@ def test_json_comes_first(tmp_path: Path) -> None:
     ("suffix", "text", "problem"),
     [
         (".meta.json", "{", "is not JSON: "),
-        (".meta.json", "", "is not JSON: "),
-        (".meta.json", "[" * 100_000, "is not JSON: "),
         (".meta.json", "[" * 60_000, "is not JSON: nested too deeply"),
         (".meta.json", "[1]", "holds no properties"),
         (".meta.json", '{"a": {"b": 1}}', "'a' cannot be dict"),
@@ -295,14 +293,11 @@ def test_json_comes_first(tmp_path: Path) -> None:
         (".meta.json", '{"a": NaN}', "'a' cannot be float"),
         (".meta.json", b'{"a": "\xff"}', "is not JSON: "),
         (".meta.yaml", "a: [1", "is not YAML: "),
-        (".meta.yaml", "a: &x 1\nb: *x\n", "is not YAML: aliases"),
         (".meta.yaml", "a: &a {x: 1}\nb: {<<: [*a, *a]}\n", "is not YAML: aliases"),
-        (".meta.yaml", "a: b: c", "is not YAML: "),
         (".meta.yaml", "\x00", "is not YAML: "),
         (".meta.yaml", "x" * 65_000, "is not YAML: "),
         (".meta.yaml", "{[a]: 1}", "is not YAML: "),
         (".meta.yaml", "a: !!python/object:os.system x\n", "is not YAML: "),
-        (".meta.yaml", "just text", "holds no properties"),
         (".meta.yaml", "[" * 60_000, "is not YAML: "),
     ],
 )

@@ -67,7 +67,6 @@ def test_a_sheet_that_is_a_chart_has_its_titles() -> None:
     [
         ("<w:vanish/>", "Rain. Snow."),
         ("<w:vanish w:val='0'/>", "Rain. Hail. Snow."),
-        ("<w:vanish w:val='false'/>", "Rain. Hail. Snow."),
         ("<w:strike/>", "Rain. Snow."),
         ("<w:dstrike w:val='true'/>", "Rain. Snow."),
         ("<w:strike w:val='off'/>", "Rain. Hail. Snow."),

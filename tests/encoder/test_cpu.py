@@ -40,17 +40,13 @@ def test_linux_lists_features(
         ("Intel64 Family 6 Model 158 Stepping 10, GenuineIntel", False),  # Coffee Lake
         ("Intel64 Family 6 Model 165 Stepping 2, GenuineIntel", False),  # Comet Lake
         ("Intel64 Family 6 Model 126 Stepping 5, GenuineIntel", True),  # Ice Lake
-        ("Intel64 Family 6 Model 154 Stepping 3, GenuineIntel", True),  # Alder Lake
         ("Intel64 Family 15 Model 4 Stepping 1, GenuineIntel", False),  # Pentium 4
         ("Intel64 Family 18 Model 1 Stepping 0, GenuineIntel", True),  # newer than all
         ("AMD64 Family 23 Model 113 Stepping 0, AuthenticAMD", False),  # Zen 2
         ("AMD64 Family 25 Model 1 Stepping 1, AuthenticAMD", False),  # Zen 3, Milan
-        ("AMD64 Family 25 Model 80 Stepping 0, AuthenticAMD", False),  # Zen 3, Cezanne
         ("AMD64 Family 25 Model 17 Stepping 1, AuthenticAMD", True),  # Zen 4, Genoa
-        ("AMD64 Family 25 Model 97 Stepping 2, AuthenticAMD", True),  # Zen 4, Raphael
         ("AMD64 Family 26 Model 68 Stepping 0, AuthenticAMD", True),  # Zen 5
         ("x86 Family 6 Model 7 Stepping 1, CentaurHauls", None),
-        ("", None),
     ],
 )
 def test_windows_and_macs_say_which_cpu_it_is(

@@ -170,12 +170,10 @@ def test_pages_and_headings_are_those_of_the_first_word(tmp_path: Path) -> None:
     ("sentences", "starts"),
     [
         ([], []),
-        (["One."], [True]),
         (["One. ", "Two.\n", "Three."], [True, False, False]),
         (["One.\n\n", "Two.\n \t\n", "Three.\r\n\r\n", "Four."], [True] * 4),
         (["\n\n", "One.\n\n\n\n", "Two."], [True, True, True]),
         (["A line\n\nbroken inside. ", "Two."], [True, True]),
-        (["One.\n\n"], [True]),
     ],
 )
 def test_by_hand(sentences: list[str], starts: list[bool]) -> None:

@@ -79,7 +79,6 @@ def test_english_texts_are_hardly_ever_taken_for_others(size: int) -> None:
         "LA, CA, DE, IL, ME\nDE, LA, IL\nLA, IL, DE",
         "α + β = γ, Δx → 0, ∑ μ σ λ",
         "apples oranges pears bananas grapes plums cherries",
-        "naïve café",
     ],
 )
 def test_of_what_is_no_prose_nothing_is_said(text: str) -> None:
@@ -91,7 +90,6 @@ def test_of_what_is_no_prose_nothing_is_said(text: str) -> None:
     [
         *QUESTIONS,
         "THE FEE WAS RAISED TO FIVE POUNDS, WHICH WAS MORE THAN ANY OF THEM COULD PAY.",
-        "It was raised to five, and they did not pay.",
         "The café's naïve owner would not have these.",
     ],
 )

@@ -30,7 +30,6 @@ def test_what_is_written_is_read_again(scheme: str, bucket: str, key: str) -> No
         ("s3://reports", ("s3", "reports", "")),
         ("S3://reports/2026/", ("s3", "reports", "2026")),
         ("gs://my_bucket/a b/c%20d?e#f.txt", ("gs", "my_bucket", "a b/c%20d?e#f.txt")),
-        ("az://container/x.pdf", ("az", "container", "x.pdf")),
         ("az://$web/index.html", ("az", "$web", "index.html")),
     ],
 )

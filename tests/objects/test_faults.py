@@ -48,12 +48,10 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (404, "NoSuchBucket", "s3://reports does not exist; try: check the name"),
         (403, "AccessDenied", "no permission to list s3://reports/2026"),
-        (403, "InvalidAccessKeyId", "credentials for s3://reports are not accepted"),
         (403, "SignatureDoesNotMatch", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
         (400, "ExpiredToken", r"not accepted \(ExpiredToken\)"),
         (401, "", "credentials for s3://reports are not accepted"),
         (400, "AuthorizationHeaderMalformed", "another region; try: AWS_REGION=REGION"),
-        (301, "PermanentRedirect", "another region"),
         (503, "SlowDown", r"s3://reports cannot answer \(status 503\); try: try again later"),
         (418, "Teapot", r"cannot be read \(status 418\)"),
     ],

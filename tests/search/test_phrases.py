@@ -257,7 +257,6 @@ def test_operators(text: str, question: str, phrases: str, excluded: str) -> Non
     "text",
     [
         "e-mail and self-made",
-        "a - b",
         "it was -5 degrees",
         "what does --json do",
         "2018–2023 –word —word −word",

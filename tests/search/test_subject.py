@@ -21,7 +21,6 @@ MODEL = fake_encoder()
         ("How many owners did Tern Water meet in fiscal 2022?", "How many owners did meet?"),
         ("What was Tern Water's share of the land?", "What was share of the land?"),
         ("tern water 2022 owners of land", "owners of land"),
-        ("Which pipes did Tern Water lay in 2019?", "Which pipes did lay in 2019?"),
         ("How many owners were met in 2022?", "How many owners were met in 2022?"),
         ("How much did water rates rise?", "How much did water rates rise?"),  # no name
         ("Who is Tern Water?", "Who is Tern Water?"),  # nothing would be left

@@ -111,7 +111,6 @@ def test_a_quotation_is_checked(server, index) -> None:
     [
         ("search", {"question": "?"}, "neither letter nor digit"),
         ("search", {"question": QUESTION, "documents": ["x"]}, "no document has"),
-        ("search", {"question": QUESTION, "cursor": "x"}, "cursor"),
         ("search", {"question": QUESTION, "cursor": NESTED}, "not one of this question"),
         ("search", {"question": QUESTION, "filter": 'kind = "pdf"'}, "filter"),
         ("documents", {"cursor": _cursor("documents", 200, 0)}, "cursor"),
@@ -257,7 +256,6 @@ def test_null_is_the_default(server) -> None:
         {"question": ["b"] * 50_000},
         {"question": QUESTION, "documents": [1] * 50_000},
         {"question": QUESTION, "budget_tokens": "many", "min_score": "high"},
-        {"question": None},
     ],
 )
 def test_wrong_arguments_are_one_short_line(server, arguments) -> None:

@@ -238,7 +238,6 @@ def test_rows_keep_their_numbers(store: Store) -> None:
         ({"starts": [True]}, "paragraph_starts"),
         ({"terms": [["a"]]}, "terms"),
         ({"terms": [["a b"], []]}, "white space"),
-        ({"terms": [[""], []]}, "white space"),
         ({"terms": [["a\u3000"], []]}, "white space"),
     ],
 )

@@ -68,7 +68,6 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     [
         ('a = { kind = "bm26" }', "a: unknown kind 'bm26'.*'bm25'"),
         ("a = {}", "a: unknown kind None"),
-        ("a = 3", "a: unknown kind None"),
         ('a = { kind = "bm25", model = "minilm" }', "bm25 has no 'model'"),
         ('a = { kind = "dense", units = "400" }', "dense has no 'units'.*'unit'"),
         ('a = { kind = "dense", unit = 400 }', "unit is 400.*such as 'sentence'"),

@@ -124,7 +124,6 @@ def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
     ("tasks", "systems", "message"),
     [
         (["mine.jsonl"], ["bm25", "bm52"], "unknown system 'bm52'.*'bm25'"),
-        (["mine.jsonl"], ["bm25", "shorts"], "unknown system 'shorts'.*'short'"),
         (["mine.jsonl", "nothere.jsonl"], ["bm25"], r"nothere\.jsonl cannot be read"),
         (["mine.jsonl"], ["bm25", "bm25:huge"], "huge"),
         (["mine.jsonl", "beir:judged"], ["bm25"], "judged.*cannot be asked.*collection"),

@@ -91,7 +91,6 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
     ("row", "problem"),
     [
         (changed(spans=[[50, 99]]), "span 50–99 is outside document 'handbook' of 56 characters"),
-        (changed(spans=[[-3, 9]]), "span -3–9 is outside"),
         (changed(spans=[[9, 3]]), "span 9–3 is outside"),
         (changed(spans=[[4, 4]]), "span 4–4 is empty"),
         (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
@@ -106,7 +105,6 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
         (changed(spans=..., answer=""), "has the answer '' in 0 places"),
         (changed(spans=[3, 9]), "3 is not a span"),
         (changed(spans=[[0, True]]), "[0, true] is not a span"),
-        (changed(spans=[[0.0, 4.0]]), "[0.0, 4.0] is not a span"),
         (changed(question="?!"), "the question '?!' has neither letter nor digit"),
         (changed(question=None), "'question' is null, not a string"),
         (changed(document="handbok"), "'handbook'"),
