@@ -130,12 +130,6 @@ def test_what_was_finished_is_there_when_a_run_fails(tmp_path):
     assert (tmp_path / "out.jsonl").read_text() == '{"n": 1}\n{"n": 2}\n'
 
 
-def test_other_settings_are_an_error_that_names_them(tmp_path):
-    write(tmp_path / "out.jsonl", PIECES, below=0.95)
-    with pytest.raises(InputError, match=r"made with below 0\.95, not 0\.9"):
-        write(tmp_path / "out.jsonl", PIECES, below=0.9)
-
-
 def test_a_file_of_somebody_else_is_not_touched(tmp_path):
     path = tmp_path / "out.jsonl"
     path.write_text("precious\n")

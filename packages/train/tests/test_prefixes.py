@@ -5,8 +5,6 @@ import weakref
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost_train.losses import away_from, over_prefixes, similarities
 from milepost_train.objectives.base import backward
@@ -46,23 +44,11 @@ def test_it_is_the_mean_over_sizes() -> None:
     assert value.item() == pytest.approx(sum(terms) / 3)
 
 
-def test_lengths_do_not_count() -> None:
-    queries, documents = vectors(5), vectors(6)
-    value = over_prefixes(plain, (queries, documents), (2, 8)).item()
-    longer = over_prefixes(plain, (10 * queries, 0.1 * documents), (2, 8)).item()
-    assert longer == pytest.approx(value)
-
-
 def test_only_named_sizes_are_trained() -> None:
     rows = vectors(7).requires_grad_()
     over_prefixes(away_from, (rows, vectors(8)), (2, 4)).backward()
     assert rows.grad[:, :4].abs().min() > 0
     assert not rows.grad[:, 4:].any()
-
-
-def test_its_gradient_is_right() -> None:
-    pair = (vectors(9).requires_grad_(), vectors(10).requires_grad_())
-    assert torch.autograd.gradcheck(lambda *both: over_prefixes(plain, both, (2, 4, 8)), pair)
 
 
 def test_a_prefix_of_zeros_stays_finite() -> None:
@@ -110,20 +96,6 @@ def in_one_graph(model: object, groups: list, loss: object) -> tuple:
     value = loss(*(torch.cat([model(chunk) for chunk in group]) for group in groups))
     value.backward()
     return value.item(), gradients(model)
-
-
-@settings(max_examples=8, deadline=None)
-@given(sizes=st.tuples(st.integers(1, 16), st.integers(1, 24)), seed=st.integers(0, 1000))
-def test_gradients_are_those_of_one_big_batch(sizes: tuple, seed: int) -> None:
-    model, whole = network().double(), (inputs(seed, 16).double(), inputs(seed + 1, 24).double())
-    wanted, exact = in_one_graph(model, [[rows] for rows in whole], contrast)
-    model.zero_grad()
-    groups = [rows.split(size) for rows, size in zip(whole, sizes, strict=True)]
-    value = backward(model, groups, contrast)
-    assert value.item() == pytest.approx(wanted, rel=1e-10)
-    assert not value.requires_grad
-    for one, other in zip(gradients(model), exact, strict=True):
-        assert torch.allclose(one, other, rtol=0, atol=1e-10)
 
 
 def test_dropout_falls_the_same_way_twice() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from milepost.errors import UnreadableFile
 from milepost_train.record import AROUND, describe, differences
@@ -126,25 +124,3 @@ def test_surroundings_are_compared_where_they_are_asked_for(folder: Path) -> Non
 def test_a_file_that_is_not_there(folder: Path) -> None:
     with pytest.raises(UnreadableFile, match=r"gone\.jsonl cannot be read: No such file"):
         record(folder, data=[folder / "gone.jsonl"])
-
-
-LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
-TREES = st.dictionaries(
-    st.text("abc", min_size=1, max_size=3),
-    st.recursive(
-        LEAVES,
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(st.text("abc", min_size=1, max_size=2), inner, max_size=3)
-        ),
-        max_leaves=6,
-    ),
-    max_size=4,
-)
-
-
-@given(TREES, TREES)
-def test_differences_are_empty_only_between_equals(old: Any, new: Any) -> None:
-    said = differences({"settings": old}, {"settings": new}, ["settings"])
-    assert (said == []) == (old == new)
-    assert differences({"settings": old}, {"settings": old}, ["settings"]) == []

@@ -12,7 +12,7 @@ from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load
 from milepost_train.ranking.calibration import log_loss, probabilities
-from milepost_train.ranking.cases import absent_asks, asks, case, reread
+from milepost_train.ranking.cases import asks, case, reread
 from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
@@ -191,20 +191,6 @@ def test_without_absent_questions_a_fit_is_what_it_was(encoder, with_absent, mad
     without = fit(encoder, replace(with_absent, absent=()), **WITH_TREES)
     assert json.dumps(without.report) == json.dumps(made.report)
     assert "absent" not in json.dumps(made.report)
-
-
-def test_absent_questions_are_less_probable_once_calibrated(encoder, with_absent, made, calibrated):
-    """The best passages of questions that nothing answers; both calibrations, the same scores."""
-    ranking = Ranking.read(made.fusion, encoder.folder)
-    asked = absent_asks(with_absent.absent, encoder, None, lambda *step: None)
-    cases = [case(ask, ranking.fusion) for ask in asked]
-    scores = [base_scores(each, ranking.fusion, made.trees) for each in cases]
-    passages = Bench(cases, scores).shown(None, ranking.fusion.growth_threshold)
-    assert not passages.held.any()
-    before, after = (
-        probabilities(passages, each.fusion["calibration"]) for each in (made, calibrated)
-    )
-    assert after.mean() < before.mean()
 
 
 def test_the_report_tells_how_far_absent_questions_are_told_apart(calibrated):

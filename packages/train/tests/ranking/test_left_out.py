@@ -105,19 +105,3 @@ def test_a_row_is_what_the_others_taught(encoder, asked, paths):
     text = "\n".join(lines({**whole, "left out": [row]}))
     assert "two: learned from 32 questions (8) of others, no trees" in text
     assert "learned ranking, collection, all tasks" in text
-
-
-def test_the_questions_of_the_left_out_task_change_nothing(encoder, asked, monkeypatch):
-    """What is learned is what a fit of the other tasks alone learns, to the last digit."""
-    learned = []
-
-    def remembering(*args, **options):
-        learned.append(fit(*args, **options))
-        return learned[-1]
-
-    monkeypatch.setattr("milepost_train.ranking.left_out.fit", remembering)
-    rest = others(asked, ["one"], FEW)
-    measure_left_out(encoder, asked, rest, fit(encoder, asked).report)
-    (made,) = learned
-    assert made.fusion == fit(encoder, rest["one"]).fusion
-    assert set(made.report["questions"]) == {"two", "three"}
