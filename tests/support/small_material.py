@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from support.small_models import random_model, write_checkpoint
+from support.tiny_models import random_model, write_checkpoint
 
 BOS, LANDMARK = 2, 3
 

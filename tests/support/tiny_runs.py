@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from support.small_models import write_checkpoint
+from support.tiny_models import write_checkpoint
 
 ANIMALS = ("cat", "dog", "bird")
 PLACES = ("mat", "tree", "river", "house")

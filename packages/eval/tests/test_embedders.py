@@ -22,7 +22,8 @@ from milepost_eval.embedders import (
 from milepost_eval.embedders.base import SpanSums, reads_context, unit
 from milepost_eval.embedders.fingerprints import fingerprint
 from milepost_eval.embedders.sentence_transformer import owned_windows
-from support.tiny_models import TEXT, model2vec, sentence_transformer
+from support.tiny_models import WORDS as TEXT
+from support.tiny_models import model2vec, sentence_transformer
 
 TEXTS = ["The cat sat.", "", "A whale swam far in the sea. " * 9, "dog", "\ud800 the mat"]
 
@@ -69,8 +70,8 @@ def test_prompts_of_the_model_are_used(tmp_path: Path) -> None:
     np.testing.assert_allclose(model.questions(["sat"])[0], unit(plain)[0], atol=1e-5)
     np.testing.assert_allclose(model.texts(["sat"])[0][0], unit(plain)[1], atol=1e-5)
     # Late chunking: the prompt is context, and no part of any span.
-    starts, states = all_states(model, "a whale sat on it")
-    means, counts, tokens = model.within("sat on it", [(0, 9)])
+    starts, states = all_states(model, "a whale sat on mat")
+    means, counts, tokens = model.within("sat on mat", [(0, 10)])
     np.testing.assert_allclose(means[0], states[starts >= 8].mean(axis=0), atol=1e-5)
     assert (counts.tolist(), tokens) == ([3.0], 3)
 
@@ -216,7 +217,7 @@ def test_landmark_texts_are_read_alone() -> None:
 def test_landmark_weights_chunk_late() -> None:
     model = embedder("landmark")
     assert reads_context(model)
-    text = TEXT * 20
+    text = "The cat sat on the mat. It was old. A whale swam far in the sea. The dog sat." * 20
     spans = split(text)
     means, counts, tokens = model.within(text, spans)
     assert counts.sum() == tokens == load().count_tokens(text)

@@ -18,7 +18,8 @@ from milepost_eval.systems.dense import Dense
 from milepost_eval.systems.late import Late, whole_sentences
 from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost_eval.vectors import Vectors
-from support.tiny_models import TEXT, sentence_transformer
+from support.tiny_models import WORDS as TEXT
+from support.tiny_models import sentence_transformer
 
 DOCUMENTS = (Document("one", TEXT * 3), Document("blank", "\n"), Document("two", TEXT[:40]))
 

@@ -12,12 +12,13 @@ from milepost_eval.embedders import LandmarkEmbedder, SentenceTransformerEmbedde
 from milepost_eval.embedders.base import unit
 from milepost_eval.systems.whole import Whole
 from milepost_eval.vectors import Vectors
-from support.tiny_models import TEXT, sentence_transformer
+from support.tiny_models import WORDS as TEXT
+from support.tiny_models import sentence_transformer
 
 DOCUMENTS = (
     Document("long", TEXT * 4),
     Document("blank", " "),
-    Document("short", "The bird sings in the tree."),
+    Document("short", "The bird sat on the tree."),
 )
 TEXTS = [DOCUMENTS[0].text, DOCUMENTS[2].text]
 
@@ -33,7 +34,7 @@ def test_own_is_what_users_get(tiny: SentenceTransformerEmbedder) -> None:
     opened = Whole("document:own", tiny, "own", Vectors(None)).open(DOCUMENTS)
     np.testing.assert_allclose(opened.vectors, unit(tiny.model.encode(TEXTS)), atol=1e-3)
     assert opened.tokens == 30 + 7
-    (ranking,) = opened.search(["the bird sings in the tree."])
+    (ranking,) = opened.search(["the bird sat on the tree."])
     assert ranking.documents(3) == ["short", "long"]
     assert ranking.best(1)[0].end == len(TEXTS[1])
 

@@ -24,7 +24,7 @@ from milepost_train.objectives import build
 from milepost_train.stages import MarkedStage
 from milepost_train.teacher import LandmarkTeacher, is_ours
 from support.small_material import Student
-from support.small_models import write_checkpoint
+from support.tiny_models import write_checkpoint
 
 LIGHT = SHIPPED / "landmark-light"
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")

@@ -1,14 +1,11 @@
 """What the loop does between its steps: rates, averages, the log, the alarm."""
 
-import itertools
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from milepost.errors import MilepostError
 from milepost_train import loop as loops
@@ -35,19 +32,6 @@ def test_the_rate_written_out() -> None:
     expected = [1.0, 2.0, 0.2 + 1.8 * 0.5 * (1 + math.cos(math.pi * done[0])), 1.1]
     found = [rate_at(stage, step) for step in (0, 1, 2, 7)]
     assert found == pytest.approx(expected)
-
-
-@given(steps=st.integers(1, 200), warm_up=st.integers(0, 300), floor=st.floats(0, 1), at=st.data())
-def test_rates_stay_between_nothing_and_the_highest(
-    steps: int, warm_up: int, floor: float, at: st.DataObject
-) -> None:
-    """Never above, and behind the warm-up never rising and never below the floor."""
-    stage = stage_of(steps=steps, warm_up=warm_up, floor=floor, rate=1.0)
-    rates = [rate_at(stage, step) for step in range(steps)]
-    assert all(0 < rate <= 1 or floor == 0 for rate in rates)
-    falling = rates[warm_up:]
-    assert all(a >= b for a, b in itertools.pairwise(falling))
-    assert all(rate >= floor - 1e-12 for rate in falling)
 
 
 def test_biases_do_not_decay() -> None:
@@ -221,10 +205,3 @@ def test_one_reading_is_no_collapse_and_a_second_one_is_told_again() -> None:
     assert said(CollapseAlarm(warm_up=0), [well, ill, well, well] * 5) == []
     lines = said(CollapseAlarm(warm_up=0), [*[ill] * 8, *[well] * 8, *[ill] * 8])
     assert [line.partition(":")[0] for line in lines] == ["250", "1050"]
-
-
-@given(st.lists(st.tuples(st.floats(0, 0.98), st.floats(-1, 0.98)), max_size=60))
-def test_what_is_under_both_limits_is_never_told(shares: list[tuple[float, float]]) -> None:
-    """No reading of a run that learns raises the alarm, however the readings jump."""
-    alarm = CollapseAlarm(warm_up=0)
-    assert said(alarm, [reading(share * FLOOR, spread) for share, spread in shares]) == []

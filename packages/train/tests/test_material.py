@@ -15,7 +15,7 @@ from milepost_train.config import DataSettings
 from milepost_train.material import Words, load_material
 from milepost_train.model.reading import Reading
 from support.small_material import small_material
-from support.small_models import write_checkpoint, write_tokenizer
+from support.tiny_models import write_checkpoint, write_tokenizer
 
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."

@@ -27,7 +27,7 @@ from milepost_train.model import open_checkpoint
 from milepost_train.objectives import build
 from milepost_train.stages import JudgeStage, RerankStage
 from support.small_material import BOS, LANDMARK, Student, small_material
-from support.small_models import write_checkpoint
+from support.tiny_models import write_checkpoint
 
 LABELS = ("supported", "contradicted", "unknown", "answered", "unanswered")
 

@@ -20,7 +20,7 @@ from milepost_train.objectives import build
 from milepost_train.objectives.marked import candidates
 from milepost_train.stages import MarkedStage
 from milepost_train.teacher import Targets
-from support.small_material import BOS, Student, small_material, small_teacher
+from support.small_material import Student, small_material, small_teacher
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 
@@ -83,21 +83,6 @@ def test_the_ranking_of_a_step_by_hand(teacher: Any) -> None:
 def _alike(count: int) -> Any:
     row = torch.nn.functional.normalize(torch.ones(32), dim=0)
     return row.repeat(count, 1).requires_grad_()
-
-
-def test_neighbours_of_the_evidence_are_no_negatives() -> None:
-    """With ``near`` only sentences further off in the same text are negatives."""
-    material = small_material()
-    question = material.questions[1]
-    first, last = question.evidence[0], question.evidence[-1]
-    owners = np.array([(text, n) for text in (question.text, 5) for n in range(12)])
-    stage = MarkedStage(distil=0, near=2)
-    positive, negative = candidates([question], owners, material.texts, stage)
-    wrong = {(int(t), int(n)) for t, n in owners[negative[0]]}
-    assert wrong == {
-        (int(t), int(n)) for t, n in owners if t != question.text or not first - 2 <= n <= last + 2
-    }
-    assert [int(n) for _, n in owners[positive[0]]] == list(question.evidence)
 
 
 def test_context_vectors_have_a_contrast_of_their_own() -> None:
@@ -187,12 +172,6 @@ def test_wider_than_the_vectors() -> None:
         objective.step(Student(), Random(1))
 
 
-def test_nothing_opens_a_window() -> None:
-    student = Student()
-    build(MarkedStage(**SMALL, distil=0), small_material(bos_id=None)).step(student, Random(3))
-    assert all(BOS not in batch.ids for batch in student.seen)
-
-
 def test_a_teacher_changes_no_draw(teacher: Any, tmp_path: Path) -> None:
     """Targets from the disk, from memory or counted again: the same step to the bit."""
     found = []
@@ -229,6 +208,8 @@ def test_who_is_a_negative() -> None:
     # Evidence of the other question is a safe negative only where all evidence is marked.
     (_, wrong), _ = sides(replace(plain, open_tasks=("first",)), material, [0, 1])
     assert wrong[0] == every - {(0, n) for n in (0, 1, 2, 3, 4, 6, 7)}
+    (_, wrong), _ = sides(replace(plain, near=2), material, [1])
+    assert wrong[0] == every - {(0, n) for n in range(4, 10)}
     (_, wrong), _ = sides(replace(plain, across=False), material, [0])
     assert wrong[0] == {(0, n) for n in range(5, 12)}
 

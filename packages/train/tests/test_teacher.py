@@ -15,7 +15,7 @@ from milepost.errors import ModelError
 from milepost_train.data import tokenize
 from milepost_train.model import load_checkpoint
 from milepost_train.teacher import MeanTeacher, Targets
-from support.small_models import write_checkpoint
+from support.tiny_models import write_checkpoint
 
 TEXT = (
     "Where they sat\n\nThe cat sat on the mat. The dog sat by the tree.\n\n"

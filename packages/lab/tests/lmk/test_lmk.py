@@ -23,7 +23,7 @@ from milepost_lab.lmk.study import command
 from milepost_train.model import open_checkpoint
 from milepost_train.model.bert import Bert
 from milepost_train.model.landmark_encoder import LandmarkEncoder
-from support.small_models import CONFIGS, write_checkpoint
+from support.tiny_models import CONFIGS, write_checkpoint
 
 ARMS = get_args(Arm)
 ROTARY = {**CONFIGS["bert"], "position_embedding_type": "rotary", "local_attention": 16}

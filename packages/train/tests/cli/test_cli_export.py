@@ -1,10 +1,8 @@
 """``milepost export`` on tiny models: what it writes, prints and refuses."""
 
 import json
-import threading
 from base64 import b64decode
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,9 +15,9 @@ from milepost.errors import InputError, MilepostError, ModelError
 from milepost_train.cli.export import export
 from milepost_train.config import read_config
 from milepost_train.run import train
-from support.small_models import write_checkpoint
+from support.http_server import Handler, listening
+from support.tiny_models import TEXT, tiny_folder, write_checkpoint
 from support.tiny_runs import CHECK, write_run
-from support.tiny_transformers import TEXT, tiny_folder
 
 
 def run(*arguments: str | Path) -> Any:
@@ -120,14 +118,15 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-class Hub(BaseHTTPRequestHandler):
+class Hub(Handler):
     """As much of the hub's API as an upload needs; ``taken`` has what was committed."""
 
     taken: ClassVar[dict[str, Any]] = {}
     private: ClassVar[bool] = True
 
     def do_GET(self) -> None:
-        self._say({"id": "our-team/tiny", "private": type(self).private})
+        model = {"id": "our-team/tiny", "private": type(self).private}
+        self.answer(200, json.dumps(model).encode())
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -149,32 +148,17 @@ class Hub(BaseHTTPRequestHandler):
             answer = {"success": True, "commitOid": "0" * 40, "commitUrl": f"{home}/commit/0"}
         else:
             answer = {"errors": [], "warnings": []}
-        self._say(answer)
-
-    def _say(self, answer: Any) -> None:
-        said = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(said)))
-        self.end_headers()
-        self.wfile.write(said)
-
-    def log_message(self, *said: object) -> None:
-        """Nothing is printed."""
+        self.answer(200, json.dumps(answer).encode())
 
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(
-            "huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.server_port}"
-        )
+    with listening(Hub) as url:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", url)
         monkeypatch.setenv("HF_TOKEN", "hf_secret")
         Hub.taken.clear()
         monkeypatch.setattr(Hub, "private", True)
         yield Hub.taken
-        server.shutdown()
 
 
 def test_a_model_folder_is_uploaded(tmp_path: Path, hub: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.reading import Reading
-from support.small_models import CONFIGS, random_model, write_checkpoint
+from support.tiny_models import CONFIGS, random_model, write_checkpoint
 
 
 def reference(kind: str, model: Any) -> Any:
@@ -85,8 +85,6 @@ def test_two_reads_are_those_of_two_models(kind: str, layers: int) -> None:
 
     Each is weighted by the root of its share; together they have unit length.
     """
-    from milepost_train.model.landmark_encoder import LandmarkEncoder
-
     one = random_model(kind)
     width = one.dimensions
     both = deepcopy(one)

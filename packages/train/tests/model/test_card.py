@@ -7,8 +7,8 @@ from milepost_train.config import read_config
 from milepost_train.model import release
 from milepost_train.model.card import card, record_of
 from milepost_train.run import train
+from support.tiny_models import tiny_folder
 from support.tiny_runs import CHECK, write_run
-from support.tiny_transformers import tiny_folder
 
 
 def test_a_run_and_its_export(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from transformers import BartConfig, BartModel
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, open_checkpoint
 from milepost_train.model.huggingface import HuggingFace
-from support.tiny_transformers import CAUSAL, KINDS, tiny_folder, tiny_network
+from support.tiny_models import CAUSAL, KINDS, tiny_folder, tiny_network
 
 LENGTHS = (5, 3, 6)  # tokens of each sentence with its landmark
 
@@ -114,16 +114,7 @@ def test_the_longest_window(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_at_landmarks() -> None:
     """An encoder with a decoder has no one state a token."""
-    bart = BartConfig(
-        vocab_size=50,
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=16,
-        decoder_ffn_dim=16,
-    )
+    bart = BartConfig(vocab_size=50, d_model=16, encoder_layers=1, decoder_layers=1)
     with pytest.raises(ModelError, match="bart is an encoder with a decoder"):
         HuggingFace(BartModel(bart))
 

@@ -28,8 +28,8 @@ from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.parity import SAMPLE, compare
 from milepost_train.model.reading import Reading
 from milepost_train.model.torch_engine import TorchEngine
-from support.small_models import LIGHT_CONFIG as CONFIG
-from support.small_models import random_model, write_tokenizer
+from support.tiny_models import LIGHT_CONFIG as CONFIG
+from support.tiny_models import random_model, write_tokenizer
 
 LANDMARK = 3
 

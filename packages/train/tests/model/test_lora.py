@@ -8,7 +8,7 @@ import torch
 
 from milepost.errors import ModelError
 from milepost_train.model import merge_lora, open_checkpoint, with_lora
-from support.tiny_transformers import tiny_folder
+from support.tiny_models import tiny_folder
 
 IDS = torch.tensor([[7, 30, 40, 50, 3, 60, 70, 80, 3], [7, 9, 10, 3, 11, 12, 13, 5, 3]])
 SENTENCES = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 2], [0, 1, 1, 1, 2, 2, 2, 2, 2]])

@@ -13,8 +13,7 @@ from milepost.cli.console.options import Settings
 from milepost.errors import InputError
 from milepost_train.cli.export import export
 from milepost_train.model import release
-from support.small_models import write_checkpoint
-from support.tiny_transformers import tiny_folder
+from support.tiny_models import tiny_folder, write_checkpoint
 
 onnx = pytest.importorskip("onnx", reason="needs the export extra of milepost-train")
 
@@ -35,15 +34,6 @@ def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
     assert (parity.precision, parity.holds) == ("f32", True)
     assert parity.sentences > 15
     assert released.manifest.name == "out"
-
-
-def test_shortened(tmp_path: Path) -> None:
-    folder = write_checkpoint(tmp_path / "m", "bert")
-    released = release(folder, tmp_path / "out", format="onnx", dimensions=16)
-    assert released.parity[0].holds
-    assert released.manifest.dimensions == 16
-    (port,) = onnx.load(tmp_path / "out" / "model.onnx").graph.output
-    assert port.type.tensor_type.shape.dim[-1].dim_value == 16
 
 
 def test_what_the_folder_holds(tmp_path: Path) -> None:

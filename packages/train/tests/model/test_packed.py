@@ -13,7 +13,7 @@ from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder
 from milepost_train.model.export import export
 from milepost_train.model.packed import BLOCK, PackedTable, packed, with_packed_table
-from support.small_models import write_checkpoint
+from support.tiny_models import write_checkpoint
 
 
 def widened(table: torch.Tensor) -> torch.Tensor:

@@ -14,8 +14,7 @@ from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.torch_engine import TorchEngine
-from support.small_models import write_checkpoint
-from support.tiny_transformers import TEXT, tiny_folder
+from support.tiny_models import TEXT, tiny_folder, write_checkpoint
 
 PREFIX = "who asks: "
 QUESTIONS = ("Who had paid for the voyage?", " ice ", TEXT)

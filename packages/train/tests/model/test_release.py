@@ -18,8 +18,7 @@ from milepost_train.model import open_checkpoint, release, with_lora
 from milepost_train.model.export import fingerprint
 from milepost_train.model.parity import Parity
 from milepost_train.model.torch_engine import TorchEngine
-from support.small_models import write_checkpoint
-from support.tiny_transformers import CAUSAL, TEXT, tiny_folder
+from support.tiny_models import CAUSAL, TEXT, tiny_folder, write_checkpoint
 
 LONG = TEXT * 4
 

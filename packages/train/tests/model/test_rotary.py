@@ -13,9 +13,9 @@ from milepost.encoder.engine.manifest import Manifest
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, open_checkpoint
 from milepost_train.model import attention as module
-from milepost_train.model.attention import attend, attend_nearby, bias_of
+from milepost_train.model.attention import attend
 from milepost_train.model.export import NAMES, convert, fingerprint
-from support.small_models import CONFIGS, random_model, write_checkpoint
+from support.tiny_models import CONFIGS, random_model, randomised, write_checkpoint
 
 ROTARY = {
     **CONFIGS["bert"],
@@ -28,27 +28,8 @@ ROTARY = {
 
 def rotary_model(**options: Any) -> LandmarkEncoder:
     torch.manual_seed(5)
-    model = LandmarkEncoder({**ROTARY, **options}, own_sentence=False)
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            if weight.dim() > 1:
-                weight.normal_(0.0, 0.6 if "embed" in name else 0.25)
-    return model.eval()
-
-
-@pytest.mark.parametrize("length", [16, 17, 31, 64])
-@pytest.mark.parametrize("padded", [False, True])
-def test_blocks_give_what_a_dense_mask_gives(length: int, padded: bool) -> None:
-    torch.manual_seed(0)
-    query, key, value = torch.randn(3, 2, 4, length, 8).unbind(0)
-    valid = torch.ones(2, length, dtype=torch.bool)
-    valid[1, length - 5 :] = not padded
-    places = torch.arange(length)
-    near = (places[:, None] - places).abs() <= 4
-    allowed = valid[:, None, None, :]
-    dense = attend(query, key, value, bias_of(near & allowed, query.dtype))
-    blocks = attend_nearby(query, key, value, allowed if padded else None, 4)
-    torch.testing.assert_close(blocks[valid], dense[valid])
+    made: LandmarkEncoder = randomised(LandmarkEncoder({**ROTARY, **options}, own_sentence=False))
+    return made
 
 
 @pytest.mark.parametrize("kind", ["rotary", "modernbert"])
