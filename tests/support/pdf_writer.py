@@ -121,6 +121,45 @@ def numbered(objects: list[bytes]) -> bytes:
     return bytes(out)
 
 
+def one_page(stream: bytes, *fonts: bytes) -> bytes:
+    """A page with this content; its font and what belongs to it are objects 5, 6 and so on."""
+    page = (
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        b"/Resources<</Font<</F1 5 0 R>>>>>>"
+    )
+    content = b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream)
+    pages = b"<</Type/Pages/Count 1/Kids[3 0 R]>>"
+    return numbered([b"<</Type/Catalog/Pages 2 0 R>>", pages, page, content, *fonts])
+
+
+def in_own_font(pieces: list[tuple[str, str]], wide: int) -> bytes:
+    """A page of pieces of text, each with its matrix, in a font that says their letters itself.
+
+    Letters beyond ASCII are so wide, in thousandths of their size; others 500.
+    """
+    letters = sorted({letter for _, piece in pieces for letter in piece})
+    codes = dict(zip(letters, [*range(33, 127), *range(161, 256)], strict=False))
+    stream = " ".join(
+        f"BT /F1 12 Tf {matrix} Tm <{''.join(f'{codes[each]:02x}' for each in piece)}> Tj ET"
+        for matrix, piece in pieces
+    ).encode()
+    of_code = {code: letter for letter, code in codes.items()}
+    widths = " ".join(
+        "500" if of_code.get(code, "川").isascii() else str(wide) for code in range(33, 256)
+    )
+    names = [f"<{code:02x}><{each.encode('utf-16-be').hex()}>" for each, code in codes.items()]
+    mapped = "".join(
+        f"{len(part)} beginbfchar {' '.join(part)} endbfchar "
+        for part in (names[at : at + 100] for at in range(0, len(names), 100))
+    )
+    mapping = f"begincmap 1 begincodespacerange <00><ff> endcodespacerange {mapped}endcmap".encode()
+    font = (
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding/FirstChar 33"
+        b"/LastChar 255/Widths[%s]/ToUnicode 6 0 R>>" % widths.encode()
+    )
+    return one_page(stream, font, b"<</Length %d>>stream\n%s\nendstream" % (len(mapping), mapping))
+
+
 def with_stream_table(data: bytes) -> bytes:
     """The same file with its table of objects as a stream (PDF 1.5)."""
     start = int(re.findall(rb"startxref\n(\d+)", data)[-1])

@@ -1,35 +1,13 @@
 """Letters that a PDF stores or prints in parts, and lines of right-to-left writing with Latin."""
 
 from milepost.documents.readers.pdf.read import read_pdf
-from support.pdf_writer import PdfPage, check_document, numbered, write_pdf
+from support.pdf_writer import PdfPage, check_document, in_own_font, write_pdf
 
 
 def _read(pieces: list[tuple[float, str]]) -> str:
     """Read a line of pieces of text, each drawn at its x from left to right, 6 points a letter."""
-    letters = sorted({letter for _, piece in pieces for letter in piece})
-    codes = {letter: code for code, letter in enumerate(letters, 65)}
-    drawn = " ".join(
-        f"BT /F1 12 Tf 1 0 0 1 {x} 700 Tm <{''.join(f'{codes[each]:02x}' for each in piece)}> Tj ET"
-        for x, piece in pieces
-    ).encode()
-    names = " ".join(
-        f"<{code:02x}><{letter.encode('utf-16-be').hex()}>" for letter, code in codes.items()
-    )
-    mapping = (
-        "begincmap 1 begincodespacerange <00><ff> endcodespacerange "
-        f"{len(codes)} beginbfchar {names} endbfchar endcmap"
-    ).encode()
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R>>>>>>",
-        b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn),
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding/FirstChar 65"
-        b"/LastChar 128/Widths[%s]/ToUnicode 6 0 R>>" % b" ".join([b"500"] * 64),
-        b"<</Length %d>>stream\n%s\nendstream" % (len(mapping), mapping),
-    ]
-    document = read_pdf(numbered(objects), "a.pdf", None)
+    drawn = [(f"1 0 0 1 {x} 700", piece) for x, piece in pieces]
+    document = read_pdf(in_own_font(drawn, 500), "a.pdf", None)
     check_document(document)
     return document.text
 

@@ -6,7 +6,7 @@ import pytest
 
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.types import Document
-from support.pdf_writer import check_document, numbered
+from support.pdf_writer import check_document, in_own_font, one_page
 
 SIZE, STEP, TOP, RIGHT = 12, 20, 500, 360
 
@@ -19,47 +19,26 @@ PARAGRAPHS = [
 ]
 
 
-def _glyph(x: float, y: float, character: str, *, turned: bool = False) -> str:
-    """Draw one character; ``_read`` puts the code of its font in place of it."""
-    matrix = "0 -1 1 0" if turned else "1 0 0 1"
-    return f"BT /F1 {SIZE} Tf {matrix} {x:.2f} {y:.2f} Tm <{character}> Tj ET"
+def _glyph(x: float, y: float, character: str, *, turned: bool = False) -> tuple[str, str]:
+    return f"{'0 -1 1 0' if turned else '1 0 0 1'} {x:.2f} {y:.2f}", character
 
 
-def _columns(texts: list[str], rows: int, right: int = RIGHT, top: float = TOP) -> list[str]:
+def _columns(
+    texts: list[str], rows: int, right: int = RIGHT, top: float = TOP
+) -> list[tuple[str, str]]:
     """Set texts in columns of so many characters, each by itself, as browsers and offices do."""
     drawn = []
     for text in texts:
         for at, character in enumerate(text):
             x, y = right - at // rows * STEP, top - SIZE * (at % rows + 1)
-            drawn.append("" if character == "　" else _glyph(x, y, character))
+            if character != "　":
+                drawn.append(_glyph(x, y, character))
         right -= (len(text) - 1) // rows * STEP + STEP
     return drawn
 
 
-def _read(drawn: list[str]) -> Document:
-    """Read a page whose font has Latin shapes, the width of other characters, and their codes."""
-    letters = sorted({each for line in drawn for each in re.findall("<(.)>", line)})
-    codes = dict(zip(letters, [*range(33, 127), *range(161, 256)], strict=False))
-    stream = re.sub("<(.)>", lambda found: f"<{codes[found[1]]:02x}>", "\n".join(drawn)).encode()
-    of_code = {code: letter for letter, code in codes.items()}
-    widths = [500 if of_code.get(code, "川").isascii() else 1000 for code in range(33, 256)]
-    names = [f"<{code:02x}><{ord(letter):04x}>" for letter, code in codes.items()]
-    mapped = "".join(
-        f"{len(part)} beginbfchar {' '.join(part)} endbfchar "
-        for part in (names[at : at + 100] for at in range(0, len(names), 100))
-    )
-    mapping = f"begincmap 1 begincodespacerange <00><ff> endcodespacerange {mapped}endcmap".encode()
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R>>>>>>",
-        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
-        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding/FirstChar 33"
-        b"/LastChar 255/Widths[%s]/ToUnicode 6 0 R>>" % " ".join(map(str, widths)).encode(),
-        b"<</Length %d>>stream\n%s\nendstream" % (len(mapping), mapping),
-    ]
-    document = read_pdf(numbered(objects), "a.pdf", None)
+def _read(drawn: list[tuple[str, str]]) -> Document:
+    document = read_pdf(in_own_font(drawn, 1000), "a.pdf", None)
     check_document(document)
     return document
 
@@ -151,19 +130,14 @@ def test_columns_in_a_font_that_is_not_in_the_file() -> None:
         for k, line in enumerate(lines)
     )
     stream = f"BT /F1 {SIZE} Tf {shown}ET".encode()
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R>>>>>>",
-        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+    font = (
         b"<</Type/Font/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/UniJIS-UTF16-V"
         b"/DescendantFonts[6 0 R]>>",
         b"<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light/FontDescriptor 7 0 R"
         b"/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>>>",
         b"<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 4/FontBBox[0 -120 1000 880]"
         b"/ItalicAngle 0/Ascent 880/Descent -120/CapHeight 880/StemV 80>>",
-    ]
-    document = read_pdf(numbered(objects), "a.pdf", None)
+    )
+    document = read_pdf(one_page(stream, *font), "a.pdf", None)
     check_document(document)
     assert re.sub(r"\s", "", document.text) == "".join(lines)
