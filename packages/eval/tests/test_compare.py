@@ -8,8 +8,9 @@ import pytest
 from milepost.errors import InputError
 from milepost_eval.compare import compare
 from milepost_eval.pairing import pairs
-from milepost_eval.records import PerQuestion, Record
+from milepost_eval.records import Record
 from milepost_eval.statistics import corrected, difference, over_tasks, wilcoxon
+from support.eval_records import record_of
 
 pytest.importorskip("scipy", reason="needs the eval extra")
 
@@ -26,35 +27,16 @@ def record(
     owner: str = "d",
 ) -> Record:
     """A result with one metric; two questions a document."""
-    count = len(figures)
-    asked = tuple(names) if names is not None else tuple(f"q{n}" for n in range(count))
-    return Record(
-        system=system,
-        fingerprint="",
-        task=task,
+    asked = names or [f"q{number}" for number in range(len(figures))]
+    documents = [f"{owner}{int(name[1:]) // 2}" for name in asked]
+    return record_of(
+        system,
+        task,
+        {metric: figures},
+        documents,
+        names=tuple(asked),
         setting=setting,
         split=split,
-        documents=count,
-        questions=count,
-        left_out=0,
-        metrics={metric: sum(figures) / count},
-        intervals={metric: (0.0, 1.0)},
-        open_seconds=0.0,
-        search_seconds=0.0,
-        tokens=0,
-        cached=False,
-        date="",
-        version="",
-        commit="",
-        machine="",
-        per_question=PerQuestion(
-            names=asked,
-            documents=tuple(f"{owner}{int(name[1:]) // 2}" for name in asked),
-            kinds=("",) * count,
-            positions=(0.0,) * count,
-            lengths=(1,) * count,
-            figures={metric: tuple(figures)},
-        ),
     )
 
 

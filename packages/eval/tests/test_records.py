@@ -11,37 +11,19 @@ from typing import Any
 import pytest
 
 from milepost.errors import InputError, MilepostError, UnreadableFile
-from milepost_eval.records import PerQuestion, Record, read, to_line, usual_metric
+from milepost_eval.records import Record, read, to_line, usual_metric
+from support.eval_records import record_of
 
 
 def record(**changes: Any) -> Record:
-    made = Record(
-        system="chunk:200@minilm+bm25",
-        fingerprint="f00d",
-        task="trials",
-        setting="document",
-        split="dev",
-        documents=2,
-        questions=3,
-        left_out=1,
-        metrics={"recall@800": 0.5, "mrr@10": 0.25},
-        intervals={"recall@800": (0.25, 0.75), "mrr@10": (0.0, 0.5)},
-        open_seconds=1.5,
-        search_seconds=0.25,
-        tokens=1234,
-        cached=False,
-        date="2026-11-20T15:00:00+00:00",
-        version="0.1.0",
-        commit="",
-        machine="a processor, 2 cores",
-        per_question=PerQuestion(
-            names=("q1", "q2", "q3"),
-            documents=("a", "a", "Ü\u2028\x85\n.txt"),
-            kinds=("", "context", "scattered"),
-            positions=(0.0, 0.5, 0.125),
-            lengths=(100, 100, 7000),
-            figures={"recall@800": (0.0, 0.5, 1.0), "mrr@10": (0.0, 0.25, 0.5)},
-        ),
+    made = record_of(
+        "chunk:200@minilm+bm25",
+        "trials",
+        {"recall@800": (0.0, 0.5, 1.0), "mrr@10": (0.0, 0.25, 0.5)},
+        ("a", "a", "Ü\u2028\x85\n.txt"),
+        kinds=("", "context", "scattered"),
+        positions=(0.0, 0.5, 0.125),
+        lengths=(100, 100, 7000),
     )
     return replace(made, **changes)
 

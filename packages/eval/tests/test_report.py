@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
 from xml.etree import ElementTree
 
 import pytest
 
 from milepost.errors import InputError
-from milepost_eval.records import PerQuestion, Record
+from milepost_eval.records import Record
 from milepost_eval.report import budget_plot, rows
+from support.eval_records import record_of
 
 pytest.importorskip("matplotlib", reason="needs milepost-eval: pip install ./packages/eval")
 
@@ -36,33 +36,15 @@ def record(
         )
         for budget, more in (budgets or {800: -0.1, 1600: 0.0, 3200: 0.1}).items()
     }
-    return Record(
-        system=system,
-        fingerprint=f"print-{system}",
-        task=task,
+    return record_of(
+        system,
+        task,
+        figures,
+        documents,
         setting=setting,
-        split="dev",
-        documents=DOCUMENTS,
-        questions=count,
-        left_out=0,
-        metrics={name: fmean(values) for name, values in figures.items()},
-        intervals={name: (fmean(v) - 0.02, fmean(v) + 0.03) for name, v in figures.items()},
-        open_seconds=1.5,
-        search_seconds=0.6,
-        tokens=1234,
-        cached=False,
-        date="2026-11-20",
-        version="1.2.3",
-        commit="abc1234",
-        machine="a processor, 2 cores, Linux",
-        per_question=PerQuestion(
-            names=tuple(f"q{number}" for number in range(count)),
-            documents=documents,
-            kinds=tuple(kinds[number % len(kinds)] for number in range(count)),
-            positions=tuple((number % 20) / 20 for number in range(count)),
-            lengths=tuple(3000 + 1000 * (number // EACH) for number in range(count)),
-            figures=figures,
-        ),
+        kinds=tuple(kinds[number % len(kinds)] for number in range(count)),
+        positions=tuple((number % 20) / 20 for number in range(count)),
+        lengths=tuple(3000 + 1000 * (number // EACH) for number in range(count)),
     )
 
 
