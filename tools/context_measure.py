@@ -159,7 +159,7 @@ FIGURES: Mapping[str, tuple[str, str, Callable[[Sequence[float]], float]]] = {
 
 def table(files: Sequence[Path], split: str, less: str | None) -> list[dict[str, Any]]:
     """Means over the seeds of an arm, their range, and the difference from the arm ``less``."""
-    from milepost_lab.statistics import difference
+    from milepost_eval.statistics import difference
 
     arms = defaultdict(list)
     for file in files:

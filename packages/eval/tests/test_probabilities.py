@@ -70,7 +70,7 @@ def test_the_interval_is_that_of_resampling_everything(metric):
     for _ in range(400):
         rows = np.concatenate([np.flatnonzero(clusters == n) for n in random.integers(0, 60, 60)])
         draws.append(metric(odds[rows], absent[rows]).mean())
-    low, high = interval(metric(odds, absent).tolist(), [str(n) for n in clusters])
+    _, low, high = interval(metric(odds, absent).tolist(), [str(n) for n in clusters])
     wanted = np.quantile(draws, [0.025, 0.975])
     assert (low, high) == pytest.approx(wanted, abs=0.35 * (wanted[1] - wanted[0]))
     assert high - low == pytest.approx(wanted[1] - wanted[0], rel=0.25)

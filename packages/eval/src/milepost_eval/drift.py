@@ -149,7 +149,7 @@ def kept(
         seed: of the bootstrap.
     """
     shares = agreement(before, after, neighbours)
-    low, high = interval(shares.tolist(), owners, draws=draws, seed=seed)
+    _, low, high = interval(shares, owners, draws=draws, seed=seed)
     return Kept(float(shares.mean()), low, high, neighbours / (len(before) - 1), neighbours)
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from milepost.errors import InputError
 from milepost_eval.records import Record
-from milepost_eval.statistics import Pairs as Figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,9 @@ class Pair:
                 found[kind_of[name]].append(name)
         return dict(sorted(found.items()))
 
-    def figures(self, metric: str, names: Sequence[str] | None = None) -> Figures:
+    def figures(
+        self, metric: str, names: Sequence[str] | None = None
+    ) -> tuple[list[float], list[float], list[str]]:
         """Both records' figures, and each question's document.
 
         Args:

@@ -79,7 +79,7 @@ def evaluate(
         questions=len(asked.questions),
         left_out=left_out,
         metrics={name: fmean(per_question.known(name)[0]) for name in per_question.figures},
-        intervals={name: interval(*per_question.known(name)) for name in per_question.figures},
+        intervals={name: interval(*per_question.known(name))[1:] for name in per_question.figures},
         open_seconds=asked.open_seconds,
         search_seconds=asked.search_seconds,
         tokens=asked.tokens,

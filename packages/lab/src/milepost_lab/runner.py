@@ -9,19 +9,18 @@ A study is a function of a ``Run`` and of its own options that returns a ``Repor
         rows = [run.cached(f"mean-{seed}", lambda: train(seed, rounds)) for seed in run.seeds]
         return Report(rows)
 
-``--out FOLDER`` keeps what ``Run.cached`` computed, a JSON file each, beside ``settings.json``. The
-same command continues from there; a run with other settings in that folder is refused.
+``--out FOLDER`` keeps what ``Run.cached`` computed, see ``milepost_eval.runs``. The same command
+continues from there; a run with other settings in that folder is refused.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import partial, update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -29,19 +28,15 @@ from milepost._optional import require
 from milepost.cli.console.options import Interrupted, Settings, common, json_option
 from milepost.errors import InputError
 from milepost.exports.records import print_json
-from milepost.exports.writing import check_output, write_text
+from milepost.exports.writing import check_output
 from milepost_eval.cli.terminal import FILE, FOLDER, Counter, columns
-
-if TYPE_CHECKING:
-    from milepost_lab.statistics import Interval
+from milepost_eval.runs import Run as Results
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
 """Column → value: a string, a number, an ``Interval`` or None."""
 Progress = Callable[[str, int, int], None]
 """Called with the current work, the amount done and the total."""
-
-SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,80 +73,25 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
-    """Finished parts of a study in a folder, a JSON file each.
-
-    Args:
-        folder: None keeps nothing.
-        settings: all that the results depend on; JSON must be able to hold it.
-    """
-
-    folder: Path | None
-    settings: Mapping[str, Any]
-
-    def check(self) -> None:
-        """Compare the settings with those of the folder, and write them into a new one.
-
-        Raises:
-            InputError: the folder holds results of other settings, or files of something else.
-        """
-        if self.folder is None:
-            return
-        path = self.folder / SETTINGS
-        wanted = json.loads(json.dumps(self.settings))
-        try:
-            known = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            if self.folder.is_dir() and any(self.folder.glob("*.json")):
-                raise InputError(
-                    f"{self.folder} holds files, but no {SETTINGS}", "another --out FOLDER"
-                ) from None
-            write_text(path, json.dumps(wanted, indent=1) + "\n")
-            return
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read: {error}", "another --out FOLDER") from error
-        if known != wanted:
-            names = sorted(n for n in {*known, *wanted} if known.get(n) != wanted.get(n))
-            differing = ", ".join(f"{n} {known.get(n)!r}, not {wanted.get(n)!r}" for n in names)
-            raise InputError(
-                f"{self.folder} holds results of {differing}", "the same settings, or another --out"
-            )
-
-    def get_or_compute(self, name: str, compute: Callable[[], T]) -> T:
-        """Read a part, or compute and keep it; JSON must be able to hold it.
-
-        Raises:
-            InputError: see ``check``.
-        """
-        if self.folder is None:
-            return compute()
-        self.check()
-        path = self.folder / f"{name}.json"
-        try:
-            found: T = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            found = compute()
-            write_text(path, json.dumps(found))
-        return found
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """One call of a study.
 
     Attributes:
         seeds: seeds of the trainings.
-        results: see ``cached``.
+        results: keeps finished parts; None keeps nothing.
         progress: see ``Progress``.
     """
 
     seeds: Sequence[int] = (0,)
-    results: Results = field(default_factory=lambda: Results(None, {}))
+    results: Results | None = None
     progress: Progress = lambda doing, done, of: None
 
     def cached(self, name: str, compute: Callable[[], T]) -> T:
-        """See ``Results.get_or_compute``."""
-        return self.results.get_or_compute(name, compute)
+        """Read a part, or compute and keep it; JSON must be able to hold it."""
+        if self.results is None:
+            return compute()
+        found: T = self.results.get_or_compute(name, compute)
+        return found
 
     def per_seed(self, name: str, train: Callable[[int], T]) -> list[T]:
         """Results of a training with each seed, kept as ``NAME-SEED``."""
@@ -190,8 +130,7 @@ def study(
             if plot is not None:
                 require("matplotlib", extra="lab")
                 check_output(plot)
-            results = Results(out, _plain({"study": name, **options}))
-            results.check()
+            results = Results(out, _plain({"study": name, **options})) if out else None
             settings = settings or Settings()
             with Counter(settings) as counter:
                 run = Run(range(seed, seed + seeds), results, counter.steps_of())
@@ -278,10 +217,11 @@ def draw(report: Report, file: Path) -> None:
         rows = [row for row in rows if row[lines.x] is not None and row[lines.y] is not None]
         if not rows:
             continue
-        means = [float(row[lines.y]) for row in rows]
+        values: list[Any] = [row[lines.y] for row in rows]
+        means: list[float] = [getattr(value, "mean", value) for value in values]
         bounds = [
-            (getattr(row[lines.y], "low", mean), getattr(row[lines.y], "high", mean))
-            for row, mean in zip(rows, means, strict=True)
+            (getattr(value, "low", mean), getattr(value, "high", mean))
+            for value, mean in zip(values, means, strict=True)
         ]
         bars = [
             [max(0.0, mean - low) for mean, (low, _) in zip(means, bounds, strict=True)],
@@ -300,8 +240,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     if hasattr(value, "detectable"):
-        interval: Interval = value
-        return f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})"
+        return f"{value.mean:+.3f} ({value.low:+.3f} to {value.high:+.3f})"
     if hasattr(value, "low"):
         return f"{value.mean:.3f} ({value.low:.3f} to {value.high:.3f})"
     if isinstance(value, float):
@@ -311,6 +250,8 @@ def _cell(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """The value as JSON holds it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
     if hasattr(value, "_asdict"):
         return _plain(value._asdict())
     if isinstance(value, Mapping):

@@ -18,12 +18,12 @@ import torch
 
 from milepost.cli.console.options import count_option
 from milepost.errors import InputError
+from milepost_eval.statistics import corrected, difference, interval
 from milepost_lab.bilinear.model import RATES, Rows, parted, right_of, sized, train
 from milepost_lab.data.digits import TRAINED, digits
 from milepost_lab.data.landmarked import Landmarked, read
 from milepost_lab.pooling.fusion import FUSIONS
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import difference, holm, interval
 from milepost_lab.training import best_rate
 
 PLAIN = ("concat", "concat-mlp", "relu-sum", "hadamard")
@@ -77,7 +77,7 @@ def command(
     flat = {n: np.array([each["right"] for each in some], float) for n, some in found.items()}
     clusters = [*test.clusters] * len(run.seeds)
     over = {
-        beside: holm(
+        beside: corrected(
             {
                 n: difference(some.ravel(), flat[beside].ravel(), clusters)
                 for n, some in flat.items()

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from milepost.cli.console.options import count_option
+from milepost_eval.statistics import interval
 from milepost_lab.bytes.model import accuracy, byte_model, normalised, pretrain, tune
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import interval
 
 LANGUAGES, LETTERS = 4, 23
 NOUNS, VERBS = 10, 6

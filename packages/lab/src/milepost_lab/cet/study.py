@@ -22,10 +22,10 @@ from torch import Tensor
 from milepost._optional import require
 from milepost.cli.console.options import count_option
 from milepost.errors import InputError
+from milepost_eval.statistics import corrected, difference, interval, over_seeds
 from milepost_lab.cet.model import WEIGHINGS, fit_product, logistic, published, train_ranker
 from milepost_lab.data.landmarked import Landmarked, read
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import difference, holm, interval, over_seeds
 
 TASTE = np.array([1.5, 1.0, 0.5, 0.0, 0.0])
 ARMS = ("naive", "published", "coupled", "oracle")
@@ -143,13 +143,15 @@ def rankers(run: Run, taught: Landmarked, asked: Landmarked, hide: str, steps: i
         values[weighing] = run.per_seed(f"{hide}-{weighing}", once)
     clusters = [asked.documents[answer] for answer in asked.answers] * len(run.seeds)
     flat = {name: np.array(some).ravel() for name, some in values.items()}
-    over = holm({n: difference(v, flat["none"], clusters) for n, v in flat.items() if n != "none"})
+    over = corrected(
+        {n: difference(v, flat["none"], clusters) for n, v in flat.items() if n != "none"}
+    )
     rows = [
         {
             "weights": name,
             "nDCG@10": interval(some, clusters),
             "over none": over.get(name),
-            "p, Holm": over[name].p if name in over else None,
+            "p, Holm": over[name].adjusted if name in over else None,
             "detectable": over[name].detectable if name in over else None,
         }
         for name, some in flat.items()

@@ -13,13 +13,13 @@ import torch
 from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_eval.cli.terminal import code_option
+from milepost_eval.statistics import corrected, difference, interval
 from milepost_lab.compare.model import Arm, Retriever, Texts, read_arm
 from milepost_lab.data.network import TokenReader
 from milepost_lab.data.pairs import Pairs, ndcg, read_pairs
 from milepost_lab.pooling import names
 from milepost_lab.pooling.registry import run_code
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import difference, holm, interval
 from milepost_lab.training import best_rate, fit_best, parameters
 
 RATES = (3e-4, 1e-3, 3e-3)
@@ -83,7 +83,7 @@ def command(
         found[arm.name] = run.per_seed(name, partial(once, rate))
     values = {n: np.array([each["ndcg"] for each in some]) for n, some in found.items()}
     clusters = [*pairs.test_documents] * len(run.seeds)
-    over = holm(
+    over = corrected(
         {
             n: difference(v.ravel(), values[against].ravel(), clusters)
             for n, v in values.items()
@@ -95,7 +95,7 @@ def command(
             "pooling": name,
             "nDCG@10": interval(some.ravel(), clusters),
             f"over {against}": over.get(name),
-            "p, Holm": over[name].p if name in over else None,
+            "p, Holm": over[name].adjusted if name in over else None,
             "detectable": over[name].detectable if name in over else None,
             "weights": found[name][0]["weights"],
         }

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from milepost.cli.console.options import count_option
+from milepost_eval.statistics import corrected, difference, interval
 from milepost_lab.ggem.model import FOLDS, Recipe, train_digits
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import difference, holm, interval
 
 ARMS: dict[str, tuple[str, dict[str, Any]]] = {
     "gem": ("gem", {}),
@@ -50,7 +50,7 @@ def command(run: Run, rounds: int, folds: int) -> Report:
         right[arm] = run.per_seed(arm, trained)
     values = {arm: np.array(some, np.float64) for arm, some in right.items()}
     images = np.tile(np.arange(values["mean"].shape[1]), len(run.seeds)).tolist()
-    apart = holm(
+    apart = corrected(
         {f"{a} - {b}": difference(values[a].ravel(), values[b].ravel(), images) for a, b in PAIRS}
     )
     rows: list[dict[str, Any]] = [
@@ -62,5 +62,5 @@ def command(run: Run, rounds: int, folds: int) -> Report:
         }
         for arm, some in values.items()
     ]
-    rows += [{"arm": name, "accuracy": one, "p, Holm": one.p} for name, one in apart.items()]
+    rows += [{"arm": name, "accuracy": one, "p, Holm": one.adjusted} for name, one in apart.items()]
     return Report(rows, record={"of seeds": {n: v.mean(1).tolist() for n, v in values.items()}})

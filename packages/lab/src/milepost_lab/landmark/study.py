@@ -17,12 +17,12 @@ from milepost.cli.console.options import count_option
 from milepost.documents import split
 from milepost.errors import InputError
 from milepost.types import Document, Span
+from milepost_eval.statistics import difference, interval
 from milepost_eval.tasks.protocol import take
 from milepost_eval.tasks.shared import read_folder
 from milepost_eval.types import Question
 from milepost_lab.landmark.model import EXTRA, WAYS, Reader, Reading, Sizes, evidence_found, spent
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import difference, interval
 
 BUDGET = 1000
 TOKENS = (32, 64, 128, 256)

@@ -54,11 +54,12 @@ class Parts:
 
     def __post_init__(self) -> None:
         self.begun, self.longest = time.monotonic(), 0.0
-        self.folder = self.run.results.folder or Path(tempfile.mkdtemp(prefix="milepost-lmk-"))
+        kept = self.run.results
+        self.folder = kept.folder if kept else Path(tempfile.mkdtemp(prefix="milepost-lmk-"))
 
     def is_there(self, name: str) -> bool:
         """Whether a part was computed before."""
-        return (self.folder / f"{name}.json").is_file()
+        return self.run.results is not None and name in self.run.results
 
     def part(self, name: str, compute: Callable[[], Figures], cheap: bool = False) -> Figures:
         """A part; empty where it is missing and time is out, unless it is ``cheap``."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost_eval.statistics import Difference, corrected, difference, interval, over_seeds
 from milepost_lab.lmk.material import LENGTHS, LONGEST
 from milepost_lab.runner import Lines, Report, Row
-from milepost_lab.statistics import Difference, difference, holm, interval, over_seeds
 
 GATE, LEVEL, AHEAD, CHECKED = 0.05, 0.02, 0.03, 0.03
 RIVALS = ("mean", "cls")
@@ -47,10 +47,12 @@ def report(found: Found, questions: Mapping[str, Any], check: Mapping[str, Any])
     if means.keys() >= {"lmk", *RIVALS}:
         passed, gate = _gate(means)
         level, said = _level(means, documents)
-        tests = holm(_tests(means, documents, np.array(questions["depths"][str(LENGTHS[-1])])))
+        tests = corrected(_tests(means, documents, np.array(questions["depths"][str(LENGTHS[-1])])))
         rows += level
         for name, one in tests.items():
-            rows.append(_row(name, None, one, detectable=one.detectable, **{"p, Holm": one.p}))
+            rows.append(
+                _row(name, None, one, detectable=one.detectable, **{"p, Holm": one.adjusted})
+            )
         rows += _by_seed(found)
         rows += _placed(means, documents)
         notes += [gate, said, *_verdicts(tests)] if passed else [gate]
@@ -116,7 +118,7 @@ def by_depth(
     """Mean of leads with evidence in the last quarter less that of the first."""
     first, last = depths < 0.25, depths >= 0.75
     if not first.any() or not last.any():
-        return Difference(0.0, 0.0, 0.0, 1.0, float("nan"))
+        return Difference(0.0, 0.0, 0.0, 1.0, 1.0, 0, 0, float("nan"))
     outer = first | last
     # A figure a question whose mean is the difference; about the common mean, so that a lead
     # that is the same everywhere adds no spread.
@@ -131,11 +133,11 @@ def _verdicts(tests: Mapping[str, Difference]) -> list[str]:
     for name, one in tests.items():
         wanted = AHEAD if name.startswith("H2") else 0.0
         said = "not decided"
-        if one.p < 0.05 and one.mean >= wanted and one.mean > 0:
+        if one.adjusted < 0.05 and one.mean >= wanted and one.mean > 0:
             said = "supported"
         elif one.high < wanted:
             said = "contradicted"
-        notes.append(f"{name}: {said} ({100 * one.mean:+.1f} points, p {one.p:.3f} of six).")
+        notes.append(f"{name}: {said} ({100 * one.mean:+.1f} points, p {one.adjusted:.3f} of six).")
     return notes
 
 

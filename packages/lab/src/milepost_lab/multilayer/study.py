@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from milepost.cli.console.options import count_option
+from milepost_eval.statistics import corrected, difference, interval
 from milepost_lab.data.network import TokenReader
 from milepost_lab.data.pairs import Pairs, ndcg, read_pairs
 from milepost_lab.multilayer.model import DESIGNS, PAIRS, Design, Reading, contrast
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import difference, holm, interval
 from milepost_lab.training import best_rate, fit_best, parameters
 
 RATES = (3e-4, 1e-3, 3e-3)
@@ -55,14 +55,14 @@ def command(
         found[name] = run.per_seed(name, partial(once, rate))
     values = {n: np.array([each["ndcg"] for each in some]) for n, some in found.items()}
     clusters = [*made.test_documents] * len(run.seeds)
-    apart = holm(
+    apart = corrected(
         {f"{a} - {b}": difference(values[a].ravel(), values[b].ravel(), clusters) for a, b in PAIRS}
     )
     rows: list[dict[str, Any]] = [
         {"design": n, "nDCG@10": interval(v.ravel(), clusters), "weights": found[n][0]["weights"]}
         for n, v in values.items()
     ]
-    rows += [{"design": n, "nDCG@10": one, "p, Holm": one.p} for n, one in apart.items()]
+    rows += [{"design": n, "nDCG@10": one, "p, Holm": one.adjusted} for n, one in apart.items()]
     return Report([{"p, Holm": None, **row} for row in rows])
 
 

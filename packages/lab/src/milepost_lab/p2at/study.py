@@ -21,9 +21,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from milepost.cli.console.options import count_option
+from milepost_eval.statistics import corrected, over_seeds
 from milepost_lab.p2at.segmenter import ARMS, Segmenter, segmenter, weights
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import holm, over_seeds
 from milepost_lab.training import fit
 
 CLASSES = ("ground", "disc", "square", "bright bar", "dark bar")
@@ -48,7 +48,7 @@ def command(run: Run, arms: tuple[str, ...], steps: int, images: int) -> Report:
         arm: run.per_seed(arm, partial(_trained_and_tested, arm, steps, images)) for arm in chosen
     }
     means = {arm: [each["mean"] for each in some] for arm, some in found.items()}
-    apart = holm(
+    apart = corrected(
         {
             f"{arm} - {beside}": over_seeds(means[arm], means[beside])
             for beside in BESIDE
@@ -70,7 +70,9 @@ def command(run: Run, arms: tuple[str, ...], steps: int, images: int) -> Report:
         }
         for arm, some in found.items()
     ]
-    rows += [{"arm": name, "mean overlap": one, "p, Holm": one.p} for name, one in apart.items()]
+    rows += [
+        {"arm": name, "mean overlap": one, "p, Holm": one.adjusted} for name, one in apart.items()
+    ]
     return Report(rows)
 
 

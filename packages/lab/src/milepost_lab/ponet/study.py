@@ -22,10 +22,10 @@ from torch import Tensor
 
 from milepost.cli.console.options import count_option
 from milepost.errors import InputError
+from milepost_eval.statistics import corrected, over_seeds
 from milepost_lab.ponet.model import MIXERS, Classifier, EncoderLayer
 from milepost_lab.pooling.base import padded
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import holm, over_seeds
 from milepost_lab.training import best_rate, fit, parameters
 
 RANDOM = "random segments"
@@ -90,13 +90,15 @@ def command(run: Run, texts: str, longest: int, steps: int, lengths: str) -> Rep
         train = partial(learn, mixer, texts, longest, steps)
         rate = run.cached(f"rate-{mixer}", partial(_chosen_rate, train, run.seeds[0]))
         found[mixer] = run.per_seed(mixer, partial(_accuracy, train, rate))
-    over = holm({n: over_seeds(found["ponet"], some) for n, some in found.items() if n != "ponet"})
+    over = corrected(
+        {n: over_seeds(found["ponet"], some) for n, some in found.items() if n != "ponet"}
+    )
     rows: list[dict[str, Any]] = [
         {
             "mixer": name,
             "accuracy": fmean(some),
             "PoNet less it": over.get(name),
-            "p, Holm": over[name].p if name in over else None,
+            "p, Holm": over[name].adjusted if name in over else None,
             "detectable": over[name].detectable if name in over else None,
             **{f"ms at {n:,}": costs[f"{name} {n}"][0] if name in MIXERS else None for n in sizes},
         }

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from milepost_eval.statistics import interval
 from milepost_lab.power.model import POLICIES, Row, simulate
 from milepost_lab.runner import Lines, Report, Run, study
-from milepost_lab.statistics import interval
 
 
 @study(

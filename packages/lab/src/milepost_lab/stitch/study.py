@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from milepost.cli.console.options import count_option
+from milepost_eval.statistics import corrected, over_seeds
 from milepost_lab.data.digits import TRAINED, digits
 from milepost_lab.ggem.model import patches
 from milepost_lab.runner import Lines, Report, Run, study
-from milepost_lab.statistics import holm, over_seeds
 from milepost_lab.stitch.model import (
     STARTS,
     Encoder,
@@ -45,7 +45,7 @@ def command(run: Run, steps: int, tuning: int) -> Report:
         arm: [fmean(one[arm][path]["right"] for path in one[arm] if "," in path) for one in found]
         for arm in arms
     }
-    over = holm({a: over_seeds(means[a], means["SN-Net"]) for a in arms[1:]})
+    over = corrected({a: over_seeds(means[a], means["SN-Net"]) for a in arms[1:]})
     rows: list[dict[str, Any]] = [
         {
             "start": arm,
@@ -58,7 +58,8 @@ def command(run: Run, steps: int, tuning: int) -> Report:
     ]
     notes = [
         f"{arm} less SN-Net, mean of stitched paths: {one.mean:+.3f} "
-        f"({one.low:+.3f} to {one.high:+.3f}), p {one.p:.3f}, detectable {one.detectable:.3f}."
+        f"({one.low:+.3f} to {one.high:+.3f}), p {one.adjusted:.3f}, "
+        f"detectable {one.detectable:.3f}."
         for arm, one in over.items()
     ]
     return Report(rows, notes, {"ancestor": fmean(each["ancestor"] for each in found)},

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from milepost._optional import require
 from milepost.cli.console.options import count_option
 from milepost.errors import InputError
+from milepost_eval.statistics import over_seeds
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import over_seeds
 from milepost_lab.supernet.model import (
     Assignment,
     ImageNet,

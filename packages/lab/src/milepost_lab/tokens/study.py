@@ -15,9 +15,9 @@ from torch import Tensor
 
 from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import count_option
+from milepost_eval.statistics import corrected, over_seeds
 from milepost_lab.bytes.study import command as pool
 from milepost_lab.runner import Report, Run, study
-from milepost_lab.statistics import holm, over_seeds
 from milepost_lab.tokens.model import (
     UnitModel,
     WordModel,
@@ -66,7 +66,7 @@ def words(run: Run, text: Path | None, size: int, steps: int, asked: int) -> Rep
         arm: run.per_seed(arm, partial(measured, arm, taught, tested, steps, asked)) for arm in ARMS
     }
     rights = {arm: [one["right"] for one in some] for arm, some in found.items()}
-    over = holm({arm: over_seeds(rights["words"], rights[arm]) for arm in ARMS[1:]})
+    over = corrected({arm: over_seeds(rights["words"], rights[arm]) for arm in ARMS[1:]})
     rows = [
         {
             "arm": arm,

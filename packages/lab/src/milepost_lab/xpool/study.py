@@ -126,9 +126,9 @@ def measure(
     """
     import numpy as np
 
+    from milepost_eval.statistics import corrected, difference, interval
     from milepost_lab.data.landmarked import spliced
     from milepost_lab.pooling import get
-    from milepost_lab.statistics import difference, holm, interval
     from milepost_lab.xpool.model import train
 
     width = asked.states.shape[1]
@@ -182,7 +182,7 @@ def measure(
         for name, some in stages.items()
     }
     base = values[FIRST][""]["mrr"]
-    over = holm(
+    over = corrected(
         {n: difference(v[""]["mrr"], base, clusters) for n, v in values.items() if n != FIRST}
     )
     rows = [
@@ -192,7 +192,7 @@ def measure(
             "recall@5": interval(value[""]["recall@5"], clusters).mean,
             "MRR": interval(value[""]["mrr"], clusters),
             "over the first": over.get(name),
-            "p, Holm": over[name].p if name in over else None,
+            "p, Holm": over[name].adjusted if name in over else None,
             "spliced": float(value[" spliced"]["mrr"].mean()) if splice else None,
             "ms": stages[name][0].get("ms"),
         }
