@@ -93,7 +93,7 @@ def test_questions_are_matched_by_name() -> None:
     (row,) = compare([a], [b], "recall@800").rows
     assert (row.mean_a, row.mean_b) == (0.375, 0.25)
     assert (row.difference.questions, row.only_a, row.only_b) == (2, 2, 1)
-    assert row.documents == (4, 3)
+    assert row.documents == (2, 3)
 
 
 def test_files_of_other_questions_are_refused() -> None:
