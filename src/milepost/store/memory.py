@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from milepost.errors import StoreError
 from milepost.properties import checked
+from milepost.store import postings
 from milepost.store.base import (
     ALL,
     DocumentInfo,
@@ -24,11 +24,11 @@ from milepost.store.base import (
     Snapshot,
     Statistics,
 )
-from milepost.store.bm25 import scores
 from milepost.store.check import check_entry, check_vector
 from milepost.store.listing import ListedSnapshot, Listing
-from milepost.store.local import Postings, inside, limited
-from milepost.store.postings import Scored, top
+from milepost.store.local import Postings
+from milepost.store.postings import Lists
+from milepost.store.tokens import token
 from milepost.types import Mark, Value
 
 
@@ -37,6 +37,7 @@ class _Stored:
     info: DocumentInfo
     lengths: NDArray[np.int32]
     entry: Entry
+    terms: dict[str, bytes]  # of each token, see ``postings.packed``
 
 
 class MemoryStore:
@@ -47,13 +48,10 @@ class MemoryStore:
         self.dimensions = dimensions
         self._lock = threading.RLock()
         self._live: dict[str, _Stored] = {}  # in order of first row: rows only grow
-        # Term -> row -> how often, rows ascending. Rows of deleted documents stay until vacuum,
-        # which makes a new dictionary: a snapshot reads its own and passes over foreign rows.
-        self._rows: dict[str, dict[int, int]] = {}
         self._dead = 0
         self._next = 0
         self._ids = count()
-        self._state: _State | None = None  # of now, for the next snapshot; None after a change
+        self._state: _MemorySnapshot | None = None  # of now, for all who ask; None after a change
         self._closed = False
 
     @contextmanager
@@ -61,9 +59,9 @@ class MemoryStore:
         with self._lock:
             self._open()
             if self._state is None:
-                self._state = _State(dict(self._live), self._rows, self._dead)
+                self._state = _MemorySnapshot(dict(self._live), self._dead, self.dimensions)
             state = self._state
-        yield _MemorySnapshot(self._lock, state, self.dimensions)
+        yield state
 
     def put(self, entry: Entry) -> None:
         check_entry(entry, self.dimensions)
@@ -77,6 +75,7 @@ class MemoryStore:
             vocab_coverage=entry.vocab_coverage.astype(np.float32),
             paragraph_starts=entry.paragraph_starts.astype(np.bool_),
         )
+        packed = {name: data for name, _, data in postings.packed(entry.terms)}
         with self._lock:
             self._open()
             self._state = None
@@ -94,8 +93,7 @@ class MemoryStore:
                 entry.options,
                 source.properties,
             )
-            _add(self._rows, self._next, entry.terms)
-            self._live[source.name] = _Stored(info, lengths, own)
+            self._live[source.name] = _Stored(info, lengths, own, packed)
             self._next += len(entry.spans)
 
     def touch(
@@ -128,10 +126,7 @@ class MemoryStore:
     def vacuum(self, *, now: bool = False) -> None:
         with self._lock:
             self._open()
-            rows: dict[str, dict[int, int]] = {}
-            for stored in self._live.values():
-                _add(rows, stored.info.first, stored.entry.terms)
-            self._rows, self._dead, self._state = rows, 0, None
+            self._dead, self._state = 0, None
 
     def remains(self, *, now: bool) -> str:
         return ""
@@ -142,59 +137,34 @@ class MemoryStore:
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            self._live, self._rows, self._dead, self._state = {}, {}, 0, None
+            self._live, self._dead, self._state = {}, 0, None
 
     def _open(self) -> None:
         if self._closed:
             raise StoreError("the index in memory is closed", "milepost.open() for a new one")
 
 
-def _add(rows: dict[str, dict[int, int]], first: int, sentences: Sequence[Sequence[str]]) -> None:
-    for row, terms in enumerate(sentences, first):
-        for term, times in Counter(terms).items():
-            rows.setdefault(term, {})[row] = times
-
-
-class _State:
-    """A state of a ``MemoryStore``; what is made of it is made once for all its snapshots."""
-
-    def __init__(
-        self, live: Mapping[str, _Stored], rows: Mapping[str, Mapping[int, int]], dead: int
-    ) -> None:
-        self.live, self.rows, self._dead = live, rows, dead
-        filled = [stored for stored in live.values() if stored.info.sentences]
-        self.firsts = np.array([stored.info.first for stored in filled], np.int64)
-        self.sizes = np.array([stored.info.sentences for stored in filled], np.int64)
-        self._filled = filled
-
-    @cached_property
-    def listing(self) -> Listing:
-        return Listing([stored.info for stored in self.live.values()])
-
-    @cached_property
-    def lengths(self) -> NDArray[np.int32]:
-        """``(n,)`` int32: the number of terms in each sentence."""
-        return np.concatenate([np.empty(0, np.int32), *(each.lengths for each in self._filled)])
-
-    @cached_property
-    def statistics(self) -> Statistics:
-        terms = int(self.lengths.sum())
-        return Statistics(len(self.live), int(self.sizes.sum()), terms, self._dead)
-
-
 class _MemorySnapshot(ListedSnapshot):
-    """See ``store.base.Snapshot``; the lock guards the postings, which a writer adds to."""
+    """See ``store.base.Snapshot``; nothing of it changes, so that all threads share one."""
 
-    def __init__(self, lock: threading.RLock, state: _State, dimensions: int) -> None:
-        self._lock, self._state, self._dimensions = lock, state, dimensions
-        self._live = state.live
+    def __init__(self, live: Mapping[str, _Stored], dead: int, dimensions: int) -> None:
+        self._live, self._dead, self._dimensions = live, dead, dimensions
 
-    @property
+    @cached_property
     def listing(self) -> Listing:
-        return self._state.listing
+        return Listing([stored.info for stored in self._live.values()])
 
     def statistics(self) -> Statistics:
-        return self._state.statistics
+        return self._statistics
+
+    @cached_property
+    def _statistics(self) -> Statistics:
+        return Statistics(
+            len(self._live),
+            sum(stored.info.sentences for stored in self._live.values()),
+            sum(int(stored.lengths.sum()) for stored in self._live.values()),
+            self._dead,
+        )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
         parts = [self._live[info.name] for info in documents]
@@ -228,9 +198,7 @@ class _MemorySnapshot(ListedSnapshot):
         return [self._live[info.name].entry.document.marks for info in documents]
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
-        among.check_keys(self.keys)
-        found = {term: self._posting(term) for term in terms}
-        return found if among == ALL else limited(found, self.ranges(among))
+        return postings.of_terms(terms, self._lists(terms, self.select(among) or []))
 
     def candidates(
         self,
@@ -239,43 +207,25 @@ class _MemorySnapshot(ListedSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        documents = self.documents() if ranges is None else self.owners(ranges[:, 0])
+        every = self.listing.documents
+        documents = every if ranges is None else self.owners(ranges[:, 0])
         rows, score = _rows_of(documents), self.similarity(vector, documents)
         nearest = rows[np.lexsort((rows, -score))[: max(n, 0)]]
-        return nearest, self._matching(terms, n, ranges)
+        frequencies = {
+            name: int(sizes.sum()) for name, (_, sizes, _) in self._lists(terms, every).items()
+        }
+        counts = self.statistics()
+        mean = counts.terms / max(1, counts.sentences)
+        lists = self._lists(terms, documents)
+        return nearest, postings.best(lists, frequencies, counts.sentences, mean, n)
 
-    def _matching(
-        self, terms: Sequence[str], n: int, ranges: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
-        firsts, sizes, lengths = self._state.firsts, self._state.sizes, self._state.lengths
-        total = int(sizes.sum())
-        mean = float(lengths.sum()) / total if total else 0.0
-        ends = np.cumsum(sizes)
-        parts: Scored = []
-        for term in dict.fromkeys(terms):
-            rows, counts = self._posting(term)
-            if not len(rows):
-                continue
-            owner = np.searchsorted(firsts, rows, side="right") - 1
-            place = rows - firsts[owner] + (ends - sizes)[owner]
-            score = scores(
-                counts, lengths[place], frequency=len(rows), sentences=total, mean_length=mean
-            )
-            there = slice(None) if ranges is None else inside(rows, ranges)
-            parts.append((rows[there], score[there]))
-        return top(parts, n)
-
-    def _posting(self, term: str) -> Postings:
-        """Rows of this state that hold a term, and how often."""
-        with self._lock:
-            found = self._state.rows.get(term, {})
-            rows, times = np.array(list(found), np.int64), np.array(list(found.values()), np.int32)
-        firsts, sizes = self._state.firsts, self._state.sizes
-        if not len(rows) or not len(firsts):
-            return np.empty(0, np.int64), np.empty(0, np.int32)
-        owner = np.searchsorted(firsts, rows, side="right") - 1
-        there = (owner >= 0) & (rows - firsts[owner] < sizes[owner])
-        return rows[there], times[there]
+    def _lists(self, terms: Sequence[str], documents: Sequence[DocumentInfo]) -> dict[str, Lists]:
+        """The postings of the token of each term in some documents."""
+        held = [(info.first, self._live[info.name].terms) for info in documents]
+        return {
+            name: postings.joined((first, terms[name]) for first, terms in held if name in terms)
+            for name in dict.fromkeys(map(token, terms))
+        }
 
 
 def _rows_of(documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:
