@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.filters.patterns import advanced_regex, has_characters, like
+from milepost.filters.patterns import advanced_regex
 from milepost.store.conditions import HEAD, Dialect
 from milepost.store.postgres.session import PreparedQuery
 from milepost.store.records import COLUMNS
@@ -18,9 +18,7 @@ RECORD = f"{', '.join(COLUMNS)}::text"  # properties are JSON
 
 
 def _pattern(pattern: str) -> tuple[str, str]:
-    if has_characters(pattern):
-        return "facts.text ~ %s", advanced_regex(pattern)
-    return "facts.text LIKE %s", like(pattern)
+    return "facts.text ~ %s", advanced_regex(pattern)
 
 
 def _named(names: Collection[str], values: dict[str, Any]) -> str:

@@ -6,16 +6,13 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from milepost.filters.patterns import has_characters, sqlite_glob
 from milepost.store.conditions import HEAD, Dialect
 from milepost.store.sqlite.write import escape
 
 
 def _pattern(pattern: str) -> tuple[str, str]:
     """``fits`` is Python's own, see ``folder.connect``: SQLite asks it where ``GLOB`` differs."""
-    if has_characters(pattern):
-        return "fits(facts.text, %s)", pattern
-    return "facts.text GLOB %s", sqlite_glob(pattern)
+    return ("fits(facts.text, %s)" if "[" in pattern else "facts.text GLOB %s"), pattern
 
 
 def _named(names: Collection[str], values: dict[str, Any]) -> str:
