@@ -63,8 +63,8 @@ def as_jsonl(rows: Sequence[Row]) -> str:
 def as_html(rows: Sequence[Row]) -> str:
     """A page that needs nothing else: the rows with links to the files, at their page."""
     body = "\n".join(_html_row(row) for row in rows)
-    style = _STYLE.read_text(encoding="utf-8")
-    return _PAGE.replace("STYLE", style, 1).replace("ROWS", body, 1)
+    page, style = (path.read_text(encoding="utf-8") for path in (_PAGE, _STYLE))
+    return page.replace("STYLE", style, 1).replace("ROWS", body, 1)
 
 
 def _cell(value: str | float | None) -> str | float:
@@ -111,43 +111,4 @@ def _escaped(text: str) -> str:
 _STYLE = Path(__file__).parents[2] / "server" / "page" / "base.css"
 """Colours and type of the server's page; no Python of it is used."""
 
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark">
-<title>Questions and passages</title>
-<style>
-STYLE
-body { padding: 1rem; }
-h1 { margin-block-end: 1rem; font-size: 1.125rem; }
-table { inline-size: 100%; background: var(--sheet); }
-th { position: sticky; inset-block-start: 0; background: var(--ground); }
-th:nth-child(1), th:nth-child(2), th:nth-child(5) { inline-size: 15%; }
-td { overflow-wrap: anywhere; }
-td[dir] { font-family: var(--serif); }
-.number { text-align: end; }
-@media (max-width: 45rem) {
-  thead { display: none; }
-  tr { display: block; padding: 0.6rem; border-block-end: 1px solid var(--line); }
-  td, .number { display: block; padding: 0.1rem; border: 0; text-align: start; }
-}
-</style>
-</head>
-<body>
-<main>
-<h1>Questions and passages</h1>
-<table>
-<thead><tr><th>Document</th><th>Question</th><th>Probability</th><th>Passage</th><th>Place</th></tr>
-</thead>
-<tbody>
-ROWS
-</tbody>
-</table>
-</main>
-</body>
-</html>
-"""
+_PAGE = Path(__file__).with_name("table.html")
