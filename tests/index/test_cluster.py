@@ -98,14 +98,14 @@ def test_killed_workers_lose_and_double_nothing(driver: RayDriver, files: list[P
 DRIVER = """
 import sys
 from pathlib import Path
-from milepost.index.workers.cluster import connect, index_files
+from milepost.index.workers.cluster import connect, index_paths
 from milepost.errors import InputError
-files = sorted(Path(sys.argv[1]).iterdir())
+files = sorted(map(str, Path(sys.argv[1]).iterdir()))
 try:
     connect("auto")
 except InputError:  # Ray does not wait long for a cluster on a busy machine
     connect("auto")
-index_files(files, sys.argv[2], model="landmark-light", workers=2,
+index_paths(files, sys.argv[2], model="landmark-light",
             progress=lambda name, done, of: print(done, flush=True))
 """
 

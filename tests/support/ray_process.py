@@ -18,16 +18,14 @@ _TRIES = 3
 _SERVE = """
 import json, sys
 from dataclasses import asdict
-from pathlib import Path
-from milepost.index.workers.cluster import connect, index_files
+from milepost.index.workers.cluster import connect, index_paths
 def say(*said):
     print("\x1e" + json.dumps(said), flush=True)
 connect(None, num_cpus=2, object_store_memory=1 << 28)
 say()
 for line in sys.stdin:
     files, place, model = json.loads(line)
-    files = [Path(file) for file in files]
-    say(asdict(index_files(files, place, model=model, workers=2, progress=say)))
+    say(asdict(index_paths(files, place, model=model, progress=say)))
 """
 
 
@@ -59,7 +57,7 @@ class RayDriver:
         model: str,
         progress: Callable[[str, int, int], None] = lambda name, done, of: None,
     ) -> dict[str, Any]:
-        """Call ``index_files`` there and give its report."""
+        """Call ``index_paths`` there and give its report."""
         for _ in range(_TRIES):
             asked = json.dumps([[str(file) for file in files], place, model])
             try:

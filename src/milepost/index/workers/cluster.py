@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,31 +72,29 @@ def _not_started(address: str | None, error: Exception) -> tuple[str, str]:
     return f"Ray cannot start on this machine: {reason}", "the same command without --workers"
 
 
-def index_files(
-    files: Sequence[Path],
-    place: str,
+def index_paths(
+    paths: Sequence[str],
+    place: IndexPlace,
     *,
     model: str | None = None,
-    workers: int | None = None,
     address: str | None = None,
     hidden: Hidden | None = None,
     ocr: Ocr | None = None,
     progress: Progress | None = None,
 ) -> IndexReport:
-    """Index files with workers that Ray runs; each of them has one core, one engine, one thread.
+    """``Index.add`` of files and folders by workers of Ray, each with one core and one engine.
 
     A worker that dies is replaced and its batch run again; so is, by the same call, what a killed
-    driver has left. Files that cannot be read are in the report.
+    driver has left. Documents of the folders whose files are gone are removed.
 
     Args:
-        files: absolute paths, which all workers can read.
+        paths: files and folders, which all workers can read.
         place: folder or address of the index, which all workers can reach.
-        model: name or folder of the model; None for the default.
-        workers: how many; None for as many as there are cores.
+        model: name or folder of the model; None for the one that made the index, or the default.
         address: see ``connect``.
         hidden: as in ``Index.add``.
         ocr: as in ``Index.add``.
-        progress: called after each batch.
+        progress: called for each file.
 
     Raises:
         MissingExtra: Ray is not installed.
@@ -105,35 +102,51 @@ def index_files(
         MilepostError: workers died too often, or the index cannot be written.
     """
     begun = time.monotonic()
-    ray = connect(address)
-    count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
-    rows: list[dict[str, Any]] = []
-    for row in _rows(ray, files, place, model, count, hidden, ocr):
-        rows.append(row)
+    ray = connect(address)  # before anything is made
+    store, chosen = opened_store(place, model, create=True, read_only=False)
+    with closing(store), store.snapshot() as state:
+        stored = {info.name: info for info in state.documents()}
+    tally = Tally()
+    pictures = wanted_pictures(stored, ocr)
+    files, folders = find_files([local_path(path) for path in paths], tally.failed, pictures)
+    unlisted = list(tally.failed)
+    if model is None:
+        model = chosen.manifest.name  # of an installed model
+    # The name of a shipped model: its folder may be another one on other machines.
+    model = str(absolute(model)) if Path(model).is_dir() else model
+    workplace = place if isinstance(place, str) else str(place.absolute())
+    options = {"hidden": hidden, "ocr": ocr}
+    for number, row in enumerate(_rows(ray, files, (workplace, model), options), 1):
+        _count(tally, row)
         if progress is not None:
-            progress(row["path"], len(rows), len(files))
-    return _report(rows, time.monotonic() - begun)
+            progress(row["path"], number, len(files))
+    present = {str(file) for file in files}
+    gone = vanished(stored.values(), folders, present, unlisted)
+    store, _ = opened_store(place, model, create=True, read_only=False)
+    with closing(store):
+        for name in gone:
+            store.delete(name)
+        with suppress(IndexBusy, StorageFull):  # best effort: the next call tries again
+            if tally.added or tally.changed:
+                store.optimize()
+    return tally.report(gone, time.monotonic() - begun)
 
 
 def _rows(
-    ray: Any,
-    files: Sequence[Path],
-    place: str,
-    model: str | None,
-    workers: int,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
+    ray: Any, files: Sequence[Path], arguments: tuple[str, str], options: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
+    """Rows of ``IndexFiles``, which is made with these arguments in each worker."""
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     blocks = max(1, -(-len(files) // _BATCH))
+    workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
     found = ray.data.from_items(
         [{"path": str(file)} for file in files], override_num_blocks=blocks
     ).map_batches(
         IndexFiles,
-        fn_constructor_args=(place, model),
-        fn_constructor_kwargs={"hidden": hidden, "ocr": ocr},
+        fn_constructor_args=arguments,
+        fn_constructor_kwargs=options,
         batch_size=_BATCH,
         batch_format="numpy",
         compute=ray.data.ActorPoolStrategy(size=min(workers, blocks)),
@@ -149,6 +162,17 @@ def _rows(
         ) from error
 
 
+def _count(tally: Tally, row: dict[str, Any]) -> None:
+    path, outcome, reason = row["path"], row["outcome"], row["reason"]
+    if outcome == "failed":
+        tally.failed[path] = reason
+    else:
+        getattr(tally, outcome).append(path)
+        tally.notes |= {path: (reason,)} if reason else {}
+    tally.sentences += int(row["sentences"])
+    tally.tokens += int(row["tokens"])
+
+
 def _cause(error: BaseException) -> str:
     """What a worker raised, if it was ours; else the kind of Ray's error."""
     seen: BaseException | None = error
@@ -158,65 +182,3 @@ def _cause(error: BaseException) -> str:
             return seen.problem
         seen = inner if inner is not seen else None
     return type(error).__name__
-
-
-def _report(rows: Sequence[dict[str, Any]], seconds: float) -> IndexReport:
-    tally = Tally()
-    for row in rows:
-        path, outcome, reason = row["path"], row["outcome"], row["reason"]
-        if outcome == "failed":
-            tally.failed[path] = reason
-        else:
-            getattr(tally, outcome).append(path)
-            tally.notes |= {path: (reason,)} if reason else {}
-        tally.sentences += int(row["sentences"])
-        tally.tokens += int(row["tokens"])
-    return tally.report((), seconds)
-
-
-def index_paths(
-    paths: Sequence[str],
-    place: IndexPlace,
-    *,
-    model: str | None = None,
-    address: str | None = None,
-    hidden: Hidden | None = None,
-    ocr: Ocr | None = None,
-    progress: Progress | None = None,
-) -> IndexReport:
-    """``Index.add`` of files and folders by workers of Ray; see ``index_files``.
-
-    Documents of the folders whose files are gone are removed.
-    """
-    begun = time.monotonic()
-    connect(address)  # before anything is made
-    store, chosen = opened_store(place, model, create=True, read_only=False)
-    if model is None:
-        model = chosen.manifest.name  # of an installed model
-    with closing(store), store.snapshot() as state:
-        stored = {info.name: info for info in state.documents()}
-    failed: dict[str, str] = {}
-    pictures = wanted_pictures(stored, ocr)
-    files, folders = find_files([local_path(path) for path in paths], failed, pictures)
-    report = index_files(
-        files,
-        place if isinstance(place, str) else str(place.absolute()),
-        # The name of a shipped model: its folder may be another one on other machines.
-        model=str(absolute(model)) if model and Path(model).is_dir() else model,
-        address=address,
-        hidden=hidden,
-        ocr=ocr,
-        progress=progress,
-    )
-    present = {str(file) for file in files}
-    gone = vanished(stored.values(), folders, present, failed)
-    store, _ = opened_store(place, model, create=True, read_only=False)
-    with closing(store):
-        for name in gone:
-            store.delete(name)
-        with suppress(IndexBusy, StorageFull):  # best effort: the next call tries again
-            if report.added or report.changed:
-                store.optimize()
-    return replace(
-        report, removed=tuple(gone), failed=failed | report.failed, seconds=time.monotonic() - begun
-    )
