@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -14,7 +14,7 @@ from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
 from milepost.server.state import ServerState, State, while_connected
-from milepost.verdicts import CheckResult, DifferenceKind, Match, Verdict
+from milepost.verdicts import CheckResult, Difference, Match, Verdict
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -34,18 +34,6 @@ class CheckRequest(RequestBody):
     )
 
 
-class Changed(BaseModel):
-    """What the text and a document have in place of each other; one of them may be empty."""
-
-    given: str
-    text: str
-    given_start: int
-    given_end: int
-    start: int
-    end: int
-    kind: DifferenceKind | None = Field(description="In which exact point a claim differs.")
-
-
 class FoundPlace(BaseModel):
     """Where a document holds the text, word for word or nearly."""
 
@@ -58,8 +46,8 @@ class FoundPlace(BaseModel):
     place: str | None
     heading: str | None
     similarity: float = Field(description="Share of the words that are there.")
-    ignored: list[str] = Field(description="What differs and counts as equal.")
-    differences: list[Changed]
+    ignored: Sequence[str] = Field(description="What differs and counts as equal.")
+    differences: Sequence[Difference]
 
 
 class CheckAnswer(BaseModel):
@@ -117,6 +105,6 @@ def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
         place=place.place,
         heading=place.heading,
         similarity=place.similarity,
-        ignored=list(place.ignored),
-        differences=[Changed(**asdict(each)) for each in place.differences],
+        ignored=place.ignored,
+        differences=place.differences,
     )

@@ -64,19 +64,10 @@ class Listing(BaseModel):
     cursor: str | None = Field(description="Give it to get the next part; null at the end.")
 
 
-class Place(BaseModel):
-    """A page or heading, and where it begins."""
-
-    offset: int
-    kind: str
-    value: str
-    level: int
-
-
 class Details(Summary):
     """A document with its pages and headings."""
 
-    marks: list[Place]
+    marks: list[Mark]
 
 
 class Part(BaseModel):
@@ -198,11 +189,7 @@ async def document(state: ServerState, identity: str) -> Details:
     """One document with its pages and headings."""
     info = state.library.info(identity)
     (marks,) = await run_in_threadpool(_marks, state, [info])
-    places = [
-        Place(offset=mark.offset, kind=mark.kind, value=mark.value, level=mark.level)
-        for mark in marks
-        if mark.kind != "line"
-    ]
+    places = [mark for mark in marks if mark.kind != "line"]
     return Details(**_summary(state, info, marks).model_dump(), marks=places)
 
 

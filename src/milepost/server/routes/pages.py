@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,22 +15,12 @@ from milepost.documents import SUFFIXES, reader_process
 from milepost.server.failures import HttpError
 from milepost.server.state import ServerState, State
 from milepost.store import DocumentInfo
-from milepost.types import ReadOptions
+from milepost.types import Box, ReadOptions
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
 Offset = Annotated[int, Query(ge=0, le=2**53)]
 """An offset into a text, in code points."""
-
-
-class Rectangle(BaseModel):
-    """A box on a page, in points from its top left corner."""
-
-    page: int
-    left: float
-    top: float
-    right: float
-    bottom: float
 
 
 class Size(BaseModel):
@@ -50,11 +40,12 @@ class Pages(BaseModel):
 class Boxes(BaseModel):
     """Where a span is printed."""
 
-    boxes: list[Rectangle]
+    boxes: list[Box]
     pages: list[Size]
 
 
-class Line(Rectangle):
+@dataclass(frozen=True, slots=True)
+class Line(Box):
     """A printed line."""
 
     start: int
@@ -91,7 +82,7 @@ async def boxes(state: ServerState, identity: str, start: Offset, end: Offset) -
         state.pages.call, reader_process.place, path, plain, options, start, end
     )
     return Boxes(
-        boxes=[Rectangle(**asdict(box)) for box in place.boxes],
+        boxes=list(place.boxes),
         pages=[Size(page=n, width=size[0], height=size[1]) for n, size in place.sizes.items()],
     )
 
@@ -112,7 +103,7 @@ async def lines(state: ServerState, identity: str, page: int) -> PageText:
         start=start,
         end=end,
         text=text,
-        lines=[Line(start=low, end=high, **asdict(box)) for (low, high), box in printed],
+        lines=[Line(**asdict(box), start=low, end=high) for (low, high), box in printed],
     )
 
 

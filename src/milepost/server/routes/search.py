@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, TypeVar
 
@@ -20,7 +19,7 @@ from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.state import ServerState, State, while_connected
 from milepost.store import DocumentInfo
-from milepost.types import Passage
+from milepost.types import Passage, Table
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -68,22 +67,6 @@ class Sentence(BaseModel):
     score: float = Field(description="Probability, 0 to 1, that it is evidence.")
 
 
-class FoundRow(BaseModel):
-    """A row of a table."""
-
-    start: int
-    end: int
-    cells: list[str] = Field(description="One for each column.")
-
-
-class FoundTable(BaseModel):
-    """The rows of a table that answer, and what names them."""
-
-    caption: str | None
-    columns: list[str] = Field(description="Empty if no row names the columns.")
-    rows: list[FoundRow]
-
-
 class Author(BaseModel):
     """A person, or an institution."""
 
@@ -112,7 +95,7 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
-    table: FoundTable | None = Field(description="If the best sentence is in a table.")
+    table: Table | None = Field(description="If the best sentence is in a table.")
     reference: Reference | None = Field(description="Author, title and date.")
 
 
@@ -197,7 +180,7 @@ def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
             page=passage.page,
             place=passage.place,
             heading=passage.heading,
-            table=None if passage.table is None else FoundTable(**asdict(passage.table)),
+            table=passage.table,
             reference=known.get(passage.document),
         )
         for passage in passages
