@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from milepost.errors import InputError
-from milepost.exports.replacing import replacing
 
 _HINT = "check the path and the disk"
 
@@ -41,6 +42,25 @@ def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
             file.write(data)
             if path.exists():
                 shutil.copymode(path, draft)
+
+
+@contextmanager
+def replacing(path: Path, draft: Path) -> Iterator[IO[bytes]]:
+    """Open a draft for writing; at the end it is on the disk and takes the file's place.
+
+    Args:
+        path: the file, whose old content stays until then.
+        draft: another name in the same folder; removed if anything is raised.
+    """
+    try:
+        with draft.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)  # it may be what fills the disk
+        raise
 
 
 def check_new(path: Path, example: str, *, overwrite: bool) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError
-from milepost.exports.replacing import replacing
+from milepost.exports.writing import replacing
 from milepost_eval.runs import Run
 
 

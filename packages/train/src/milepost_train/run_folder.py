@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from milepost.encoder.engine.schema import check_schema
 from milepost.errors import InputError, MilepostError, first_line
-from milepost.exports.replacing import replacing
+from milepost.exports.writing import replacing
 from milepost_train.model.card import CARD, card, log_lines, record_of
 from milepost_train.record import SCHEMA
 
