@@ -6,10 +6,10 @@ that match terms, and the postings of a term. Stores know nothing about models, 
 they do not split, encode, weight or fuse.
 
 Read in this order: ``base`` (the contract), ``local`` (the calls of a search in one process),
-``listing`` and ``columns`` (all documents in memory, and filters over them), ``memory`` (the
-simplest implementation), ``check`` (the checks of an entry), ``conditions`` (filters as SQL),
-``sqlite`` (the durable store), ``opening`` (from a folder to a store). Importing this package loads
-neither numpy nor sqlite3.
+``listing`` (all documents in memory, and filters over them), ``memory`` (the simplest
+implementation), ``check`` (the checks of an entry), ``conditions`` (filters as SQL), ``sqlite``
+(the durable store), ``opening`` (from a folder to a store). Importing this package loads neither
+numpy nor sqlite3.
 """
 
 from milepost.store.base import (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.filters import Filter, facts
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection
-from milepost.store.columns import Columns
 from milepost.store.local import LocalSnapshot
 
 Ranges = NDArray[np.int64]
@@ -26,14 +26,21 @@ class Listing:
 
     def __init__(self, documents: Sequence[DocumentInfo]) -> None:
         self.documents = list(documents)
+        self._passing = lru_cache(maxsize=16)(self._pass)  # the same few are asked for again
 
     @cached_property
     def place_of(self) -> dict[str, int]:
         return {info.name: place for place, info in enumerate(self.documents)}
 
     @cached_property
-    def columns(self) -> Columns:
-        return Columns(self.documents)
+    def keys(self) -> frozenset[str]:
+        """The keys that documents have of their own."""
+        return frozenset().union(*(info.properties.keys() for info in self.documents))
+
+    def _pass(self, where: Filter, _written: str) -> NDArray[np.bool_]:
+        """Which documents a filter leaves, ``(documents,)``; as written 1 differs from true."""
+        passing = (where.matches(facts(info, where.keys)) for info in self.documents)
+        return np.fromiter(passing, np.bool_, len(self.documents))
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -64,7 +71,7 @@ class Listing:
             left = np.sort(np.array(held, np.int64))
         if among.where is None:
             return left
-        matching: NDArray[np.int64] = left[self.columns.matching(among.where.root)[left]]
+        matching: NDArray[np.int64] = left[self._passing(among.where, str(among.where))[left]]
         return matching
 
     def owning(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -125,7 +132,7 @@ class ListedSnapshot(LocalSnapshot):
         return [self.listing.documents[place] for place in dict.fromkeys(places)]
 
     def keys(self) -> frozenset[str]:
-        return self.listing.columns.keys | {"document"} if self.listing.documents else frozenset()
+        return self.listing.keys | {"document"} if self.listing.documents else frozenset()
 
     def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
         runs = self.listing.ranges[self.listing.places(among)]
