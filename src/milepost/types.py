@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from milepost._display import passage_html, passage_line
 from milepost.errors import InputError, WrongType
@@ -241,16 +241,6 @@ class Landmarks:
     tokens_given: int
     tokens_read: int
     vocab_coverage: NDArray[np.float32]
-
-
-class Reader(Protocol):
-    """Encodes texts and questions into one vector space, as ``milepost.Encoder`` does."""
-
-    def encode(self, text: str | Document) -> Landmarks:
-        """Encode a text."""
-
-    def encode_query(self, question: str) -> NDArray[np.float32]:
-        """Encode a question: ``(d,)``, unit length."""
 
 
 @dataclass(frozen=True, slots=True)

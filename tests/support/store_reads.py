@@ -104,12 +104,12 @@ def matching(
     if isinstance(state, LocalSnapshot):
         ranges = None if documents is None else ranges_of(documents)
         return state.candidates(np.zeros(state._dimensions, np.float32), terms, n, ranges)[1]
-    from milepost.store.postgres import candidates
+    from milepost.store.postgres import queries
 
     limit = "" if documents is None else "SELECT unnest(%(ids)s::int8[])"
     values = {} if documents is None else {"ids": [info.id for info in documents]}
-    held = state._session.ask(candidates.matching(terms, limit, values, ALWAYS))[0]
-    owners, numbers = candidates.best(held, state.statistics(), n)
+    held = state._session.ask(queries.matching(terms, limit, values, ALWAYS))[0]
+    owners, numbers = queries.best(held, state.statistics(), n)
     first = {info.id: info.first for info in state.documents()}
     return np.array([first[each] for each in owners.tolist()], np.int64) + numbers
 

@@ -6,9 +6,9 @@ which holds whole numbers exactly, and their scale; so the vectors are those of 
 Terms are kept in postings of our own, so that every store agrees on what a word is.
 
 Read in this order: ``address`` (a URL, and what may be said of it), ``schema`` (the tables, made
-and checked), ``write``, ``session`` (queries of one transaction, sent together), ``records``
-(which documents there are, filters), ``candidates`` (the rows a search begins with),
-``snapshot``, ``upkeep`` (statistics, totals, the index), ``store`` (the contract), ``faults``.
+and checked), ``write``, ``session`` (queries of one transaction, sent together), ``queries``
+(which documents there are, filters, the rows a search begins with), ``snapshot``, ``upkeep``
+(statistics, totals, the index), ``store`` (the contract), ``faults``.
 """
 
 from milepost.store.postgres.store import PostgresStore

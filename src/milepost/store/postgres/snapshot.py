@@ -21,8 +21,8 @@ from milepost.store.base import (
 from milepost.store.check import check_vector
 from milepost.store.conditions import ALWAYS
 from milepost.store.local import interleave
-from milepost.store.postgres import records
-from milepost.store.postgres.candidates import (
+from milepost.store.postgres import queries
+from milepost.store.postgres.queries import (
     EXACT,
     best,
     frequencies,
@@ -57,7 +57,7 @@ _LISTS = (
     "string_agg(int4send(postings.sentences), ''::bytea), string_agg(held, ''::bytea) "
     "FROM postings WHERE term = ANY(%(terms)s)"
 )
-"""The postings of terms, a row each; see ``candidates.matching``."""
+"""The postings of terms, a row each; see ``queries.matching``."""
 
 
 class PostgresSnapshot(Snapshot):
@@ -75,27 +75,27 @@ class PostgresSnapshot(Snapshot):
     def select(
         self, among: DocumentSelection, most: int | None = None
     ) -> list[DocumentInfo] | None:
-        where, values = records.DIALECT.condition(among)
+        where, values = queries.DIALECT.condition(among)
         if most is None:
-            return self._infos(self._ask(among, records.selected(where, values))[0])
+            return self._infos(self._ask(among, queries.selected(where, values))[0])
         if among == ALL and self._statistics.sentences > most:
             return None
         size, found = self._ask(
             among,
-            records.beyond(where, values, most),
-            records.selected(f"{where} AND NOT {records.BEYOND}", values),
+            queries.beyond(where, values, most),
+            queries.selected(f"{where} AND NOT {queries.BEYOND}", values),
         )
         return None if size == [("true",)] else self._infos(found)
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
-        infos = self._infos(self._session.ask(records.owning(rows))[0])
+        infos = self._infos(self._session.ask(queries.owning(rows))[0])
         return in_order(infos, rows)
 
-    def _ask(self, among: DocumentSelection, *queries: PreparedQuery) -> list[Rows]:
+    def _ask(self, among: DocumentSelection, *asked: PreparedQuery) -> list[Rows]:
         """Ask, and in the same round trip for the keys that a filter may have."""
         if not among.asks_for_keys:
-            return self._session.ask(*queries)
-        *found, keys = self._session.ask(*queries, _KEYS)
+            return self._session.ask(*asked)
+        *found, keys = self._session.ask(*asked, _KEYS)
         among.check_keys(lambda: [key for (key,) in keys])
         return found
 
@@ -117,8 +117,8 @@ class PostgresSnapshot(Snapshot):
         among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
         check_vector(vector, self._dimensions)
-        where, values = records.DIALECT.condition(among)
-        filled = records.selected(f"sentences > 0 AND {where}", values)
+        where, values = queries.DIALECT.condition(among)
+        filled = queries.selected(f"sentences > 0 AND {where}", values)
         if among == ALL:
             if self._statistics.sentences <= most:
                 return self._infos(self._session.ask(filled)[0]), True
@@ -129,10 +129,10 @@ class PostgresSnapshot(Snapshot):
             within = f"SELECT id FROM documents WHERE {where}"
             size, documents, near, held = self._ask(
                 among,
-                records.beyond(where, values, most),
-                records.selected(f"sentences > 0 AND {where} AND NOT {records.BEYOND}", values),
-                nearest(vector, candidates, within, values, records.BEYOND),
-                matching(terms, within, values, records.BEYOND),
+                queries.beyond(where, values, most),
+                queries.selected(f"sentences > 0 AND {where} AND NOT {queries.BEYOND}", values),
+                nearest(vector, candidates, within, values, queries.BEYOND),
+                matching(terms, within, values, queries.BEYOND),
             )
             if size != [("true",)]:
                 return self._infos(documents), True
@@ -144,7 +144,7 @@ class PostgresSnapshot(Snapshot):
         )
         unknown = [each for each in ids if each not in self._known]
         if unknown:
-            asked = records.selected("id = ANY(%(ids)s)", {"ids": unknown})
+            asked = queries.selected("id = ANY(%(ids)s)", {"ids": unknown})
             self._infos(self._session.ask(asked)[0])
         return [self._known[each] for each in ids], False
 
@@ -220,7 +220,7 @@ class PostgresSnapshot(Snapshot):
     def postings(
         self, terms: Sequence[str], among: DocumentSelection = ALL
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        where, values = records.DIALECT.condition(among)
+        where, values = queries.DIALECT.condition(among)
         query = f"{_LISTS.replace('document)', 'first)')} AND {where} GROUP BY term".replace(
             "FROM postings", "FROM postings JOIN documents ON id = document"
         )

@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import InputError
-from milepost.types import Reader
+from milepost.types import Document, Landmarks
 from milepost_eval.tasks.protocol import take
 from milepost_eval.tasks.shared import read_folder
 from milepost_eval.types import Split, Task
 from milepost_lab.runner import Progress
 from milepost_train.licences import barred
+
+
+class Reader(Protocol):
+    """Encodes texts and questions into one vector space, as ``milepost.Encoder`` does."""
+
+    def encode(self, text: str | Document) -> Landmarks:
+        """Encode a text."""
+
+    def encode_query(self, question: str) -> NDArray[np.float32]:
+        """Encode a question: ``(d,)``, unit length."""
 
 
 @dataclass(frozen=True, slots=True)

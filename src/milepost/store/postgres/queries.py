@@ -1,8 +1,13 @@
-"""The rows that a search begins with: nearest by the index of vectors, matching by postings."""
+"""Queries: the records of documents, by name, row and filter, and the rows a search begins with.
+
+Nearest sentences come by the index of vectors, matching ones by postings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from fnmatch import translate
 from typing import Any
 
 import numpy as np
@@ -10,8 +15,76 @@ from numpy.typing import NDArray
 
 from milepost.store import postings
 from milepost.store.base import Statistics
+from milepost.store.conditions import HEAD, Dialect
 from milepost.store.postgres.session import PreparedQuery, Rows
+from milepost.store.records import COLUMNS
+from milepost.store.strings import escape
 from milepost.store.tokens import token
+
+RECORD = f"{', '.join(COLUMNS)}::text"  # properties are JSON
+
+
+_PARTS = re.compile(r"\[!?+\]?+[^\]]*\]|.", re.DOTALL)
+"""Of the pattern of a filter: a set such as ``[!a-z]``, or one character."""
+
+
+def _pattern(pattern: str) -> tuple[str, str]:
+    """The regular expression that means what ``fnmatch`` does; its sets are ``fnmatch``'s own."""
+    return "facts.text ~ %s", f"^{''.join(map(_regex, _PARTS.findall(pattern)))}$"
+
+
+def _regex(part: str) -> str:
+    if len(part) > 1:
+        return translate(part).removeprefix("(?s:")[: -len(r")\Z")]
+    return {"*": ".*", "?": "."}.get(part) or f"\\U{ord(part):08x}"
+
+
+def _named(names: Collection[str], values: dict[str, Any]) -> str:
+    values["names"] = list(map(escape, names))
+    return "documents.name = ANY(%(names)s)"
+
+
+DIALECT = Dialect(
+    value="%%(%s)s",
+    having="EXISTS (SELECT FROM facts WHERE facts.document = documents.id AND %s)",
+    head=f"left(facts.text, {HEAD})",
+    position="strpos(facts.text, %s) > 0",
+    pattern=_pattern,
+    named=_named,
+)
+
+
+def selected(where: str, values: dict[str, Any]) -> PreparedQuery:
+    """The records of documents under a condition, in order of their first row."""
+    return f"SELECT {RECORD} FROM documents WHERE {where} ORDER BY first, id", values
+
+
+BEYOND = "current_setting('milepost.beyond')::boolean"
+"""What ``beyond`` found, for the queries behind it in the same round trip."""
+
+
+def beyond(where: str, values: dict[str, Any], most: int) -> PreparedQuery:
+    """Note whether documents under a condition have more sentences than ``most``.
+
+    No more of them are read than that takes. It returns ``true`` or ``false``.
+    """
+    return (
+        "SELECT set_config('milepost.beyond', (SELECT coalesce(sum(sentences), 0) > %(most)s FROM ("
+        "SELECT sentences FROM documents "
+        f"WHERE sentences > 0 AND {where} LIMIT %(most)s + 1) AS enough)::text, true)",
+        values | {"most": most},
+    )
+
+
+def owning(rows: NDArray[np.int64]) -> PreparedQuery:
+    """The records of the documents that own some rows."""
+    return (
+        f"SELECT {RECORD} FROM documents WHERE id IN (SELECT (SELECT id FROM documents "
+        "WHERE first <= row AND sentences > 0 ORDER BY first DESC LIMIT 1) "
+        "FROM unnest(%(rows)s::int8[]) AS row) ORDER BY first",
+        {"rows": rows.tolist()},
+    )
+
 
 EXACT = "(-scale * (vector::vector <#> %(vector)s::text::vector))::float4"
 """The dot product with a vector as it was stored: whole numbers and their scale."""
