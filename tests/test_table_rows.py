@@ -8,7 +8,7 @@ import milepost
 from milepost.cli.console.layout import rows_of
 from milepost.documents import read_bytes
 from milepost.index.entries import entry
-from milepost.table_rows import Tables, cells_of, figure_cells, rows_around, table_at
+from milepost.table_rows import Tables, cells_of, figure_cells, tables
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from support.office_writer import opendocument, pptx, slide_table, word, xlsx
@@ -54,7 +54,7 @@ def test_every_format(name: str) -> None:
     span = (start, len(document.text))
     row = Tables(document.text, document.marks).row(*span)
     assert row == "Item: Nut M8 | June: 9"
-    table = table_at(document.marks, document.text, 0, [span], span)
+    table = next(tables(document.marks)).rows(document.text, 0, [span], span)
     assert table.columns == ROWS[0]
     assert table.caption == (None if name == "a.pptx" else CAPTION)
     assert [each.cells for each in table.rows] == [ROWS[2]]
@@ -85,12 +85,9 @@ def test_a_piece_of_a_row_stands_in_its_column(name: str) -> None:
     data = _written("{}\n", "{},", rows) if name == "a.csv" else html
     document = read_bytes(data.encode(), name)
     part = document.text.index("Then"), document.text.index("for B")
-    around = rows_around(document.marks, part, part[0])
-    assert around is not None
-    text = document.text[slice(*around)]
-    table = table_at(document.marks, text, around[0], [part], part)
-    assert table is not None
-    (row,) = table.rows
+    place = next(tables(document.marks))
+    around = place.around(*part)
+    (row,) = place.rows(document.text[slice(*around)], around[0], [part], part).rows
     assert row.cells[:3] == ("7.1", "Then do that.", "Not")
     assert (row.start, row.end) == part
 
@@ -177,3 +174,11 @@ def test_a_passage_shows_the_rows_that_answer() -> None:
         other = index.search("bees", k=1)[0]
         assert other.table is None
         assert rows_of(other) is None
+
+
+def test_names_belong_to_one_table() -> None:
+    """A table without names right before one with names has none."""
+    bare = "<table><tr><td>1<td>2<tr><td>3<td>4</table>"
+    document = read_bytes(f"{bare}{HTML}".encode(), "a.html")
+    names = [(each.caption, each.columns) for each in tables(document.marks)]
+    assert names == [(None, ()), (CAPTION, ROWS[0])]

@@ -19,6 +19,7 @@ _FIGURE = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 _MARKDOWN_BAR = re.compile(r"(?<!\\)\|")
+_LINE = re.compile(r"[^\n]+")
 _MAX_KEY = 80
 """Maximum characters of a first cell that is repeated for a later part of its row, of a heading and
 of the name of a section."""
@@ -40,7 +41,7 @@ class Tables:
 
     def __init__(self, text: str, marks: Sequence[Mark]) -> None:
         self._text = text
-        self._tables = list(_tables(marks))
+        self._tables = list(tables(marks))
         self._starts = [table.start for table in self._tables]
         self._headings = [mark for mark in marks if mark.kind == "heading"]
         self._heading_starts = [mark.offset for mark in self._headings]
@@ -78,13 +79,13 @@ class Tables:
             row = f"{names[:_MAX_NAMES]} {self._section(table, start)} {text}"
         return f"{heading[:_MAX_KEY]} {(table.caption or '')[-_MAX_NAMES:]} {row}"
 
-    def _around(self, start: int) -> _Place | None:
+    def _around(self, start: int) -> TablePlace | None:
         """The table whose rows hold an offset."""
         number = bisect_right(self._starts, start) - 1
         table = self._tables[number] if number >= 0 else None
         return table if table is not None and table.body <= start < table.end else None
 
-    def _section(self, table: _Place, start: int) -> str:
+    def _section(self, table: TablePlace, start: int) -> str:
         """The nearest line above a row that has words and no figures."""
         above = self._text[max(table.body, start - _SECTION_WITHIN) : start].split("\n")
         lines = (line for line in reversed(above) if any(map(str.isalpha, line)))
@@ -111,62 +112,6 @@ def _labelled(text: str, first: int, last: int, part: Span, columns: Sequence[st
     return " | ".join(words)
 
 
-def rows_around(marks: Sequence[Mark], part: Span, at: int) -> Span | None:
-    """Where the whole rows are of which a part of a document may hold a piece.
-
-    Args:
-        marks: the document's marks.
-        part: of the document.
-        at: an offset in it, which decides which table.
-
-    Returns:
-        None if ``at`` is in no table.
-    """
-    table = _table(marks, at)
-    if table is None:
-        return None
-    return max(table.start, part[0] - _MAX_ROW), min(table.end, part[1] + _MAX_ROW)
-
-
-def table_at(
-    marks: Sequence[Mark], text: str, start: int, spans: Sequence[Span], part: Span
-) -> Table | None:
-    """Return the rows of a table in a part of a document.
-
-    A row that the part holds a piece of has the cells of the piece, in their columns, and its
-    first cell.
-
-    Args:
-        marks: the document's marks.
-        text: of ``rows_around`` the part.
-        start: its offset in the document.
-        spans: the sentences whose rows are wanted; the first one decides which table.
-        part: of the document.
-    """
-    table = _table(marks, spans[0][0])
-    if table is None:
-        return None
-    rows: list[TableRow] = []
-    low = max(0, table.body - start)
-    high = min(len(text), table.end - start)
-    inside = part[0] - start, part[1] - start
-    while low < high:
-        stop = text.find("\n", low, high)
-        stop = high if stop < 0 else stop
-        line = max(low + start, part[0]), min(stop + start, part[1])
-        held = (left < line[1] and right > line[0] for left, right in spans)
-        if line[0] < line[1] and any(held):
-            count = 0 if low + start in table.unsplit else len(table.columns) - 1
-            cells = _in_columns(text, _cells(text, low, stop, count), table.columns)
-            rows.append(TableRow(*line, _within(text, cells, inside)))
-        low = stop + 1
-    return Table(table.caption, table.columns, tuple(rows))
-
-
-def _table(marks: Sequence[Mark], at: int) -> _Place | None:
-    return next((table for table in _tables(marks) if table.start <= at < table.end), None)
-
-
 def _in_columns(text: str, cells: list[Span], columns: Sequence[str]) -> list[Span]:
     """Put cells that stand after the names of their columns, as in sheets, into their columns."""
     placed = [(0, 0)] * max(len(columns), len(cells))
@@ -191,7 +136,7 @@ def _within(text: str, cells: Sequence[Span], inside: Span) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class TablePlace:
     """Where a table is, where the rows below its header begin, and its names.
 
     Attributes:
@@ -205,13 +150,49 @@ class _Place:
     columns: tuple[str, ...]
     unsplit: frozenset[int]
 
+    def around(self, start: int, end: int) -> Span:
+        """Where the whole rows are of which ``text[start:end]`` may hold pieces."""
+        return max(self.start, start - _MAX_ROW), min(self.end, end + _MAX_ROW)
 
-def _tables(marks: Sequence[Mark]) -> Iterator[_Place]:
+    def rows(self, text: str, start: int, spans: Sequence[Span], part: Span) -> Table:
+        """Return the rows in a part of a document.
+
+        A row that the part holds a piece of has the cells of the piece, in their columns, and its
+        first cell.
+
+        Args:
+            text: of ``around`` the part.
+            start: its offset in the document.
+            spans: the sentences whose rows are wanted.
+            part: of the document.
+        """
+        rows: list[TableRow] = []
+        inside = part[0] - start, part[1] - start
+        low = max(0, self.body - start)
+        for match in _LINE.finditer(text, low, min(len(text), self.end - start)):
+            line = max(match.start() + start, part[0]), min(match.end() + start, part[1])
+            if any(max(left, line[0]) < min(right, line[1]) for left, right in spans):
+                cells = _in_columns(text, self._cells(text, start, match.span()), self.columns)
+                rows.append(TableRow(*line, _within(text, cells, inside)))
+        return Table(self.caption, self.columns, tuple(rows))
+
+    def _cells(self, text: str, start: int, line: Span) -> list[Span]:
+        """The cells of a row between bars, or its label and figures as PDFs have them."""
+        cells = cells_of(text, *line)
+        if len(cells) > 1 or line[0] + start in self.unsplit:
+            return cells
+        found = figure_cells(text[slice(*line)], len(self.columns) - 1)
+        return [(line[0] + low, line[0] + high) for low, high in found] or cells
+
+
+def tables(marks: Sequence[Mark]) -> Iterator[TablePlace]:
+    """Yield where the tables of a document are, by its marks, in order."""
     for number, mark in enumerate(marks):
         if mark.kind == "table":
             length, header, *unsplit = map(int, mark.value.split())
-            names = {each.kind: each.value for each in marks[number + 1 : number + 3]}
-            yield _Place(
+            behind = marks[number + 1 : number + 3]
+            names = {each.kind: each.value for each in behind if each.offset == mark.offset}
+            yield TablePlace(
                 mark.offset,
                 mark.offset + header,
                 mark.offset + length,
@@ -219,15 +200,6 @@ def _tables(marks: Sequence[Mark]) -> Iterator[_Place]:
                 tuple(names["columns"].split(" | ")) if "columns" in names else (),
                 frozenset(mark.offset + offset for offset in unsplit),
             )
-
-
-def _cells(text: str, start: int, end: int, count: int) -> list[Span]:
-    """The cells of a row between bars, or its label and figures as PDFs have them."""
-    cells = cells_of(text, start, end)
-    if len(cells) > 1:
-        return cells
-    found = figure_cells(text[start:end], count)
-    return [(start + low, start + high) for low, high in found] or cells
 
 
 def figure_cells(row: str, count: int) -> list[Span]:

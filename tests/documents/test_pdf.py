@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import InputError, UnreadableFile
-from milepost.table_rows import Tables, table_at
+from milepost.table_rows import Tables, tables
 from milepost.types import Document
 from support.pdf_writer import PdfPage, check_document, pdf_of, write_pdf
 from support.threads import at_once
@@ -168,8 +168,7 @@ def test_tables_have_a_caption_columns_and_sections() -> None:
     page.lines(72, 600, _prose(40))
     document = _made([page])
     start, end = document.text.index("Tugs"), document.text.index("Sum") + 12
-    table = table_at(document.marks, document.text, 0, [(start, end)], (start, end))
-    assert table is not None
+    table = next(tables(document.marks)).rows(document.text, 0, [(start, end)], (start, end))
     assert table.caption == "The following table lists what the harbour paid (in millions):"
     assert table.columns == ("", "Year ended June 30, 2022", "Year ended June 30, 2021")
     assert [row.cells for row in table.rows] == [
@@ -190,8 +189,7 @@ def test_a_column_without_a_name_keeps_its_figures() -> None:
             page.text((72, 312, 400)[column], 700 - 14 * number, cell)
     document = _made([page])
     end = len(document.text)
-    table = table_at(document.marks, document.text, 0, [(6, end)], (0, end))
-    assert table is not None
+    table = next(tables(document.marks)).rows(document.text, 0, [(6, end)], (0, end))
     assert table.columns == ("", "2022", "")
     assert [row.cells for row in table.rows] == [("Sales 2019", "7", "5"), ("Costs", "9", "4")]
 

@@ -12,7 +12,7 @@ from milepost.documents.readers import sheets
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.table import MAX_UNIT, write_rows
 from milepost.errors import UnreadableFile
-from milepost.table_rows import table_at
+from milepost.table_rows import tables
 from support.office_writer import opendocument, word, xlsx
 from support.ole_writer import xls
 
@@ -259,6 +259,5 @@ def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
     for name, data in files.items():
         document = read_bytes(data, name)
         end = len(document.text)
-        table = table_at(document.marks, document.text, 0, [(end - 3, end)], (0, end))
-        assert table is not None
+        table = next(tables(document.marks)).rows(document.text, 0, [(end - 3, end)], (0, end))
         assert (table.caption, table.columns) == ("Updates", ("File", "In use?"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from milepost.store.base import DocumentInfo, Snapshot
-from milepost.table_rows import rows_around, table_at
+from milepost.table_rows import tables
 from milepost.types import Mark, Passage, nearly_best
 
 
@@ -22,17 +22,17 @@ def with_tables(
         passages: without tables.
         places: the document of each passage, and its marks.
     """
-    strong = [[(hit.start, hit.end) for hit in nearly_best(each.hits)] for each in passages]
     found = []
     for number, (passage, (info, marks)) in enumerate(zip(passages, places, strict=True)):
-        around = rows_around(marks, (passage.start, passage.end), strong[number][0][0])
-        if around is not None:
-            found.append((number, (info, *around)))
+        at = passage.best.start
+        table = next((each for each in tables(marks) if each.start <= at < each.end), None)
+        if table is not None:
+            found.append((number, table, (info, *table.around(passage.start, passage.end))))
     made = list(passages)
-    texts = snapshot.texts([part for _, part in found]) if found else []
-    for (number, (_, start, _)), text in zip(found, texts, strict=True):
-        passage, marks = passages[number], places[number][1]
-        part = passage.start, passage.end
-        table = table_at(marks, text, start, strong[number], part)
-        made[number] = replace(passage, table=table)
+    texts = snapshot.texts([part for *_, part in found]) if found else []
+    for (number, table, (_, start, _)), text in zip(found, texts, strict=True):
+        passage = passages[number]
+        strong = [(hit.start, hit.end) for hit in nearly_best(passage.hits)]
+        rows = table.rows(text, start, strong, (passage.start, passage.end))
+        made[number] = replace(passage, table=rows)
     return made
