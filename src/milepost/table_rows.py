@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from milepost.types import Mark, Span, Table, TableRow
@@ -117,12 +117,17 @@ def _in_columns(text: str, cells: list[Span], columns: Sequence[str]) -> list[Sp
     placed = [(0, 0)] * max(len(columns), len(cells))
     column = 0
     for a, b in cells:
-        named = [k for k, name in enumerate(columns) if name and text.startswith(f"{name}: ", a, b)]
-        column = named[0] if named else column
+        places = (column, *range(len(columns)))  # nearly always the next one
+        named = next((k for k in places if _has_name(text, a, b, columns[k : k + 1])), None)
+        column = column if named is None else named
         if column < len(placed):
-            placed[column] = (a + len(columns[column]) + 2, b) if named else (a, b)
+            placed[column] = (a, b) if named is None else (a + len(columns[named]) + 2, b)
         column += 1
     return placed
+
+
+def _has_name(text: str, start: int, end: int, column: Sequence[str]) -> bool:
+    return any(name and text.startswith(f"{name}: ", start, end) for name in column)
 
 
 def _within(text: str, cells: Sequence[Span], inside: Span) -> tuple[str, ...]:
@@ -175,6 +180,46 @@ class TablePlace:
                 cells = _in_columns(text, self._cells(text, start, match.span()), self.columns)
                 rows.append(TableRow(*line, _within(text, cells, inside)))
         return Table(self.caption, self.columns, tuple(rows))
+
+    def grid(self, text: str, start: int, begins: Collection[int]) -> list[list[Span | None]]:
+        """Return the cells of the rows in a part of the document, in their columns.
+
+        Args:
+            text: of the part; a line that it holds a piece of is left out.
+            start: its offset in the document.
+            begins: offsets of rows that the document marks, as those of sheets are.
+
+        Returns:
+            None stands where it is not known how many columns are between two cells.
+        """
+        low, high = max(0, self.start - start), min(len(text), self.end - start)
+        lines = [match.span() for match in _LINE.finditer(text, low, high)]
+        is_sheet = self.start in begins
+        rows: list[tuple[list[Span], bool]] = []
+        for a, b in lines[start > self.start : len(lines) - (start + high < self.end)]:
+            cells = self._cells(text, start, (a, b))
+            is_rest = is_sheet and bool(rows) and a + start not in begins
+            if is_rest:  # of a long row: its first cell is there again
+                before = rows.pop()[0]
+                cells = [*before, *cells[text[slice(*cells[0])] == text[slice(*before[0])] :]]
+            elif not text[a:b].strip("|-: "):  # the line below the header in Markdown
+                continue
+            is_known = not is_sheet or a + start < self.body
+            rows.append((cells, is_known or self._has_places(text, cells, is_rest=is_rest)))
+        return [
+            [*_in_columns(text, cells, self.columns)]
+            if is_known
+            else [each for cell in cells for each in (cell, None)][:-1]
+            for cells, is_known in rows
+        ]
+
+    def _has_places(self, text: str, cells: Sequence[Span], *, is_rest: bool) -> bool:
+        """Whether it is known in which columns the cells of a row of a sheet are."""
+        names = {name.partition(": ")[0] for name in self.columns if name}
+        if not names:
+            return not is_rest  # empty cells leave their place unless the row is long
+        first = self.columns[:1] == ("",) and all(self.columns[1:2])
+        return all(text[a:b].partition(": ")[0] in names for a, b in cells[first:])
 
     def _cells(self, text: str, start: int, line: Span) -> list[Span]:
         """The cells of a row between bars, or its label and figures as PDFs have them."""

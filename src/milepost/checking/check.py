@@ -19,9 +19,18 @@ from milepost.checking.claims import Said, judge, why_not, with_kinds
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
-from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
+from milepost.quotes import (
+    MAX_WORDS,
+    Folded,
+    Occurrence,
+    copied_rows,
+    fold,
+    near,
+    occurrences,
+    stripped,
+)
 from milepost.search import SearchResult
-from milepost.search.quoted import places, read, regions
+from milepost.search.quoted import in_tables, places, read, regions, row_places
 from milepost.search.searcher import doubts
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
@@ -139,6 +148,10 @@ def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckR
     )
     if held:
         return _checked(given, "verbatim", _stored_places(snapshot, held))
+    held = row_places(snapshot, given, among)
+    rows = [place for place in held if not place[1].differences]
+    if rows:
+        return _checked(given, "verbatim", _stored_places(snapshot, rows[:MAX_PLACES]))
     parts = regions(snapshot, given.text, among)
     for info, start, text in read(snapshot, parts):
         held += ((info, each.moved(start)) for each in near(given, fold(text)))
@@ -269,21 +282,23 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
     """Look for a text in documents that need not be indexed; None where it is not in them."""
     verbatim: list[Match] = []
     nearly: list[Match] = []
+    copied = copied_rows(given.text)
     for document in documents:
         folded = fold(document.text)
-        verbatim += (
-            _place(document, each, document.text[each.start : each.end], document.marks)
-            for each in islice(occurrences(given, folded), MAX_PLACES - len(verbatim))
-        )
-        if len(verbatim) == MAX_PLACES:
+        found = list(islice(occurrences(given, folded), MAX_PLACES - len(verbatim)))
+        if not found:
+            for rows in copied:
+                found += in_tables(rows, folded, 0, document.marks)
+        if not verbatim and all(each.differences for each in found):
+            found += near(given, folded)
+        for each in found:
+            shown = document.text[each.start : each.end]
+            chosen = nearly if each.differences else verbatim
+            chosen.append(_place(document, each, shown, document.marks))
+        if len(verbatim) >= MAX_PLACES:
             break
-        if not verbatim:
-            nearly += (
-                _place(document, each, document.text[each.start : each.end], document.marks)
-                for each in near(given, folded)
-            )
     if verbatim:
-        return _checked(given, "verbatim", verbatim)
+        return _checked(given, "verbatim", verbatim[:MAX_PLACES])
     nearly.sort(key=lambda place: -place.similarity)
     return _nearly(given, nearly[:NEAR_PLACES]) if nearly else None
 

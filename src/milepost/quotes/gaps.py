@@ -14,7 +14,7 @@ from typing import Literal
 from milepost.language.patterns import is_dash, late
 from milepost.quotes.folding import Folded
 
-Reason = Literal["white space", "hyphenation", "case", "typography"]
+Reason = Literal["white space", "hyphenation", "case", "typography", "cell borders"]
 """What had to be ignored for a quotation to match."""
 
 UNSPACED = (

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from milepost.language.terms import terms
-from milepost.quotes import Folded, Occurrence, fold, occurrences
+from milepost.quotes import Folded, Occurrence, Rows, copied_rows, fold, occurrences
 from milepost.search.lexical import idf
 from milepost.search.scope import EVERYTHING
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection
+from milepost.table_rows import tables
+from milepost.types import Mark
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +80,41 @@ def _occurrences(
             if (info.name, found.start + start) not in seen:
                 seen.add((info.name, found.start + start))
                 yield info, found.moved(start)
+
+
+def row_places(
+    snapshot: Snapshot, given: Folded, among: DocumentSelection = ALL
+) -> list[tuple[DocumentInfo, Occurrence]]:
+    """The places of rows copied from a table, else those that nearly hold them."""
+    found: dict[tuple[str, int], tuple[DocumentInfo, Occurrence]] = {}
+    for rows in copied_rows(given.text):
+        parts = regions(snapshot, rows.folded.text, among)
+        infos = list({info.name: info for info, *_ in parts}.values())
+        marks = dict(zip((info.name for info in infos), snapshot.marks(infos), strict=True))
+        for info, start, text in read(snapshot, parts):
+            for each in in_tables(rows, fold(text), start, marks[info.name]):
+                found.setdefault((info.name, each.start), (info, each))
+    return list(found.values())
+
+
+def in_tables(rows: Rows, text: Folded, start: int, marks: Sequence[Mark]) -> Iterator[Occurrence]:
+    """Yield where the tables in a part of a document have rows, or nearly.
+
+    Args:
+        rows: copied from a table.
+        text: of the part.
+        start: its offset in the document.
+        marks: the document's marks.
+    """
+    begins = {mark.offset for mark in marks if mark.kind == "row"}
+    is_sheet = any(mark.kind == "sheet" for mark in marks)
+    if (rows.parts_digits and (is_sheet or not begins)) or not rows.may_be_in(text):
+        return
+    for table in tables(marks):
+        if table.start < start + len(text.text) and start < table.end:
+            held = Rows(text.text, table.grid(text.text, start, begins))
+            names = table.columns, [table.caption or ""]
+            yield from (each.moved(start) for each in rows.below(names).matches(held))
 
 
 def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:

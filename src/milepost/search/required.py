@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from milepost.quotes import stripped
 from milepost.search.passages import LONG, Core
-from milepost.search.quoted import places, places_in
+from milepost.search.quoted import places, places_in, row_places
 from milepost.wording import counted
 
 if TYPE_CHECKING:
@@ -52,9 +52,13 @@ class Required:
 
 def phrase_places(snapshot: Snapshot, query: Query) -> Places:
     """Find the places of each phrase of a question in the documents searched."""
-    return {
-        phrase: _held(places(snapshot, stripped(phrase), query.among)) for phrase in query.phrases
-    }
+    found = {}
+    for phrase in query.phrases:
+        given = stripped(phrase)
+        held = list(places(snapshot, given, query.among))
+        rows = [] if held else row_places(snapshot, given, query.among)
+        found[phrase] = _held(held or (place for place in rows if not place[1].differences))
+    return found
 
 
 def holding(found: Places) -> frozenset[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -66,6 +67,8 @@ _LEADING = frozenset(
     """.split()
 )
 """Words in front of an article that are no verb."""
+_CELLS = re.compile(r"\t|(?:^|\s)\|\s|[^\W\d],[^\s,]+,\S|\S,[^\s,]+,[^\W\d]")
+"""What parts cells: the same words in other columns say something else, as no sentence does."""
 _WISHES = frozenset(["hopefully", "i wish", "we wish", "i hope", "we hope", "if only"])
 
 
@@ -109,6 +112,8 @@ def why_not(claim: str) -> str | None:
         return "an order cannot be supported or contradicted"
     if first in _WISHES or " ".join((first, *second)).lower() in _WISHES or text.endswith("!"):
         return "a wish cannot be supported or contradicted"
+    if _CELLS.search(text):
+        return "a row of a table is only compared cell by cell"
     return None
 
 
