@@ -181,43 +181,47 @@ class TablePlace:
                 rows.append(TableRow(*line, _within(text, cells, inside)))
         return Table(self.caption, self.columns, tuple(rows))
 
-    def grid(self, text: str, start: int, begins: Collection[int]) -> list[list[Span | None]]:
-        """Return the cells of the rows in a part of the document, in their columns.
+    def lines(self, text: str, start: int, begins: Collection[int]) -> list[list[Span]]:
+        """Return the lines of each row in a part of the document; a long row of a sheet has many.
 
         Args:
             text: of the part; a line that it holds a piece of is left out.
             start: its offset in the document.
             begins: offsets of rows that the document marks, as those of sheets are.
-
-        Returns:
-            None stands where it is not known how many columns are between two cells.
         """
         low, high = max(0, self.start - start), min(len(text), self.end - start)
         lines = [match.span() for match in _LINE.finditer(text, low, high)]
         is_sheet = self.start in begins
-        rows: list[tuple[list[Span], bool]] = []
-        for a, b in lines[start > self.start : len(lines) - (start + high < self.end)]:
-            cells = self._cells(text, start, (a, b))
-            is_rest = is_sheet and bool(rows) and a + start not in begins
-            if is_rest:  # of a long row: its first cell is there again
-                before = rows.pop()[0]
-                cells = [*before, *cells[text[slice(*cells[0])] == text[slice(*before[0])] :]]
-            elif not text[a:b].strip("|-: "):  # the line below the header in Markdown
-                continue
-            is_known = not is_sheet or a + start < self.body
-            rows.append((cells, is_known or self._has_places(text, cells, is_rest=is_rest)))
-        return [
-            [*_in_columns(text, cells, self.columns)]
-            if is_known
-            else [each for cell in cells for each in (cell, None)][:-1]
-            for cells, is_known in rows
-        ]
+        rows: list[list[Span]] = []
+        for line in lines[start > self.start : len(lines) - (start + high < self.end)]:
+            if is_sheet and rows and line[0] + start not in begins:
+                rows[-1].append(line)
+            elif text[slice(*line)].strip("|-: "):  # not the line below the header in Markdown
+                rows.append([line])
+        return rows
 
-    def _has_places(self, text: str, cells: Sequence[Span], *, is_rest: bool) -> bool:
+    def cells(
+        self, text: str, start: int, lines: Sequence[Span], begins: Collection[int]
+    ) -> list[Span | None]:
+        """Return the cells of one of the ``lines``, in their columns.
+
+        Returns:
+            None stands where it is not known how many columns are between two cells.
+        """
+        cells = self._cells(text, start, lines[0])
+        for line in lines[1:]:  # which begin with the first cell again
+            more = self._cells(text, start, line)
+            cells += more[text[slice(*more[0])] == text[slice(*cells[0])] :]
+        in_body = self.start in begins and lines[0][0] + start >= self.body
+        if in_body and not self._has_places(text, cells, is_long=len(lines) > 1):
+            return [each for cell in cells for each in (cell, None)][:-1]
+        return [*_in_columns(text, cells, self.columns)]
+
+    def _has_places(self, text: str, cells: Sequence[Span], *, is_long: bool) -> bool:
         """Whether it is known in which columns the cells of a row of a sheet are."""
         names = {name.partition(": ")[0] for name in self.columns if name}
         if not names:
-            return not is_rest  # empty cells leave their place unless the row is long
+            return not is_long  # empty cells leave their place unless the row is long
         first = self.columns[:1] == ("",) and all(self.columns[1:2])
         return all(text[a:b].partition(": ")[0] in names for a, b in cells[first:])
 

@@ -22,6 +22,9 @@ from milepost.types import Span
 
 _BORDER, _END, _UNKNOWN = " \ue000 ", " \ue001\n", " \ue002 "  # no text has these characters
 
+_LONG = 3
+"""Letters of the cells by which rows are looked for, if there are such."""
+
 _MAX_EMPTY = 100
 """Empty cells at most that are shown as a difference."""
 
@@ -67,9 +70,10 @@ class Rows:
         return fold(self._shown)
 
     @cached_property
-    def letters(self) -> list[str]:
-        """The folded letters of the cells that are not empty."""
-        return [fold(self.text[a:b]).letters for a, b in self._cells if a < b]
+    def letters(self) -> list[list[str]]:
+        """The folded letters of the cells of each row that are not empty."""
+        rows = [[self.text[slice(*cell)] for cell in row if cell] for row in self._rows]
+        return [[fold(cell).letters for cell in row if cell] for row in rows]
 
     @cached_property
     def parts_digits(self) -> bool:
@@ -80,14 +84,33 @@ class Rows:
     def below(self, names: Iterable[Sequence[str]]) -> Rows:
         """The rows without those at the top that are the caption of a table or name its columns."""
         known = [[fold(name).letters for name in row if name] for row in names]
-        rows = self._rows
-        while len(rows) > 1 and Rows(self.text, rows[:1]).letters in known:
-            rows = rows[1:]
-        return self if rows is self._rows else Rows(self.text, rows)
+        first = 0
+        while first < len(self._rows) - 1 and self.letters[first] in known:
+            first += 1
+        return Rows(self.text, self._rows[first:]) if first else self
 
-    def may_be_in(self, text: Folded) -> bool:
-        """Whether a text has at least half of the cells somewhere."""
-        return 2 * sum(cell in text.letters for cell in self.letters) >= len(self.letters)
+    def likely(self, text: Folded, starts: Sequence[int]) -> list[int]:
+        """The numbers of the rows of a text that have half of the cells of one of these rows.
+
+        Args:
+            text: that has the rows.
+            starts: where they begin, in its code points.
+        """
+        import numpy as np
+
+        found: set[int] = set()
+        begins = np.searchsorted(text.places, starts)
+        for row in self.letters:
+            cells = set(row)
+            cells = {cell for cell in cells if len(cell) >= _LONG} or cells
+            if 2 * sum(cell in text.letters for cell in cells) < len(cells):
+                continue
+            held = np.zeros(len(starts) + 1, np.int64)
+            for cell in cells:
+                places = [match.start() for match in re.finditer(re.escape(cell), text.letters)]
+                held[np.unique(np.searchsorted(begins, places, side="right"))] += 1
+            found.update(np.flatnonzero(2 * held[1:] >= max(1, len(cells))).tolist())
+        return sorted(found)
 
     def matches(self, table: Rows) -> Iterator[Occurrence]:
         """Yield the places of these rows among those of a table, else those that nearly hold them.
@@ -142,7 +165,7 @@ def copied_rows(text: str) -> list[Rows]:
     Cells are apart by tabs, by bars, or by semicolons or commas, and may be in quotation marks.
 
     >>> [rows.letters for rows in copied_rows('Ann,"tea, milk",,9\nBo')]
-    [['ann', 'tea,milk', '9', 'bo']]
+    [[['ann', 'tea,milk', '9'], ['bo']]]
     """
     if _NUMBER.fullmatch(text):
         return []

@@ -18,7 +18,7 @@ from milepost.search.lexical import idf
 from milepost.search.scope import EVERYTHING
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection
 from milepost.table_rows import tables
-from milepost.types import Mark
+from milepost.types import Mark, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,13 +108,23 @@ def in_tables(rows: Rows, text: Folded, start: int, marks: Sequence[Mark]) -> It
     """
     begins = {mark.offset for mark in marks if mark.kind == "row"}
     is_sheet = any(mark.kind == "sheet" for mark in marks)
-    if (rows.parts_digits and (is_sheet or not begins)) or not rows.may_be_in(text):
+    if rows.parts_digits and (is_sheet or not begins):
         return
     for table in tables(marks):
-        if table.start < start + len(text.text) and start < table.end:
-            held = Rows(text.text, table.grid(text.text, start, begins))
-            names = table.columns, [table.caption or ""]
-            yield from (each.moved(start) for each in rows.below(names).matches(held))
+        if table.start >= start + len(text.text) or start >= table.end:
+            continue
+        lines = table.lines(text.text, start, begins)
+        held: list[Sequence[Span | None]] = []
+        last = -1
+        own = rows.below([table.columns, [table.caption or ""]])
+        for number in own.likely(text, [row[0][0] for row in lines]):
+            if number > last + 1:
+                held.append([(0, 0)])  # what is between them
+            held.append(table.cells(text.text, start, lines[number], begins))
+            last = number
+        if held:
+            found = own.matches(Rows(text.text, held))
+            yield from (each.moved(start) for each in found)
 
 
 def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:
