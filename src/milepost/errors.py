@@ -149,6 +149,22 @@ def first_line(error: BaseException) -> str:
     return said if said and "object at 0x" not in said else type(error).__name__
 
 
+def in_words(error: BaseException) -> str:
+    """One line about an error that is not of ours: its class, and what it says if it says any.
+
+    >>> in_words(ValueError("no colour")), in_words(EOFError()), in_words(MemoryError())
+    ('ValueError: no colour', 'EOFError', 'it needs more memory than there is')
+    """
+    if isinstance(error, MilepostError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    kind, said = type(error).__name__, " ".join(first_line(error).split())
+    return kind if said == kind else f"{kind}: {said}"
+
+
 def nearest(name: str, known: Collection[str]) -> str:
     """Start a hint with the known name nearest to ``name``: ``'NAME', or ``; empty if none is near.
 

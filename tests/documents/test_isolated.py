@@ -85,6 +85,17 @@ def test_what_a_library_says_is_one_short_line(isolated: Isolated) -> None:
     assert len(str(caught.value)) < 300
 
 
+def test_an_error_without_words_says_which_file(isolated: Isolated, tmp_path: Path) -> None:
+    """The error of a library may say nothing of what is wrong."""
+    with pytest.raises(UnreadableFile) as caught:
+        isolated.call(Path.rename, tmp_path / "a.pdf", "")
+    assert str(caught.value).startswith("a.pdf cannot be read: ")
+    with pytest.raises(UnreadableFile) as caught:
+        isolated.call(next, iter(()))
+    assert "StopIteration" in caught.value.problem
+    assert str(caught.value).count("StopIteration") == 1
+
+
 ORPHANED = """
 import os, signal, threading, time
 from milepost.documents.isolated import Isolated

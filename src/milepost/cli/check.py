@@ -37,7 +37,7 @@ from milepost.cli.sources import (
     select,
     unreadable,
 )
-from milepost.errors import InputError, MilepostError
+from milepost.errors import InputError, MilepostError, in_words
 from milepost.exports.records import check_record, print_json
 from milepost.filters import Filter, as_filter, facts
 from milepost.objects import is_address
@@ -199,7 +199,7 @@ def _documents(
         try:
             document = read(file)
         except (MilepostError, OSError, MemoryError, RecursionError) as error:
-            failed[file] = str(error)
+            failed[file] = in_words(error)
             continue
         seen.documents += 1
         seen.keys.update(document.properties.keys())

@@ -12,7 +12,7 @@ from milepost import __version__
 from milepost.cli import packages
 from milepost.cli.console.group import LazyGroup
 from milepost.cli.console.options import Interrupted, Settings, say
-from milepost.errors import MilepostError, MissingPackage
+from milepost.errors import MilepostError, MissingPackage, in_words
 
 ERROR, INTERRUPTED = 2, 130
 
@@ -121,7 +121,7 @@ def _fail(error: Exception, settings: Settings) -> int:
         say(f"{named}{error.strerror or error}; try: check the path, its permissions and the disk")
     else:
         say(
-            f"bug in Milepost, unexpected {type(error).__name__}: {error}; "
+            f"bug in Milepost, unexpected {in_words(error)}; "
             "try: the same command with --debug, and report the output"
         )
     return ERROR

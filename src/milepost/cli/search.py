@@ -19,7 +19,7 @@ from milepost.cli.question import (
     takes_search_options,
 )
 from milepost.cli.sources import complaints, unreadable
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, in_words
 from milepost.exports.records import PageBox, print_json, result_record
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _boxes(
         try:
             boxes.append(_sized(document, passage))
         except (MilepostError, OSError, ValueError) as error:
-            problem = error.problem if isinstance(error, MilepostError) else str(error)
+            problem = error.problem if isinstance(error, MilepostError) else in_words(error)
             notes[f"no page boxes: {problem}"] = None
             boxes.append(None)
     return boxes, list(notes)

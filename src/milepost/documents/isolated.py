@@ -8,9 +8,10 @@ import signal
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from milepost.errors import MilepostError, UnreadableFile, first_line
+from milepost.errors import MilepostError, UnreadableFile, in_words
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -122,8 +123,9 @@ def _serve(pipe: Connection[Any, Any], memory: int) -> None:
         except MemoryError:
             reply = False, UnreadableFile("reading needs more memory than a file may take")
         except Exception as error:  # whatever a library raises on a damaged file
-            said = " ".join(first_line(error).split())[:_LONGEST]
-            reply = False, UnreadableFile(f"{type(error).__name__}: {said}")
+            file = next((each.name for each in args if isinstance(each, Path)), "the file")
+            said = in_words(error)[:_LONGEST]
+            reply = False, UnreadableFile(f"{file} cannot be read: {said}")
         pipe.send(reply)
 
 

@@ -13,7 +13,7 @@ from milepost.documents import files, zotero
 from milepost.documents.folders import OnSkip
 from milepost.documents.prefixes import objects
 from milepost.documents.sidecar import sidecar
-from milepost.errors import MilepostError, StoreError, UnreadableFile
+from milepost.errors import MilepostError, StoreError, UnreadableFile, in_words
 from milepost.index.entries import entry, hashed, holds
 from milepost.index.places import File, Place, is_below
 from milepost.index.places import absolute as absolute
@@ -283,10 +283,8 @@ def _failures_in(tally: Tally, name: str) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except MilepostError as error:
-        tally.failed[name] = str(error)
-    except (OSError, MemoryError, RecursionError) as error:
-        tally.failed[name] = f"{type(error).__name__}: {error}"
+    except (MilepostError, OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = in_words(error)
 
 
 def add_one(

@@ -15,7 +15,7 @@ from typing import cast
 from milepost._typed import typed
 from milepost.documents import zotero
 from milepost.documents.sidecar import with_sidecar
-from milepost.errors import MilepostError, UnreadableFile, first_line, locked
+from milepost.errors import MilepostError, UnreadableFile, in_words, locked
 from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
@@ -209,7 +209,7 @@ def read_bytes(
     except (MilepostError, OSError, MemoryError, ImportError):
         raise
     except Exception as error:  # any error of a library, so that the other files are read
-        said = one_line(f"{type(error).__name__}: {first_line(error)}")[:_LONGEST]
+        said = one_line(in_words(error))[:_LONGEST]
         raise UnreadableFile(f"{name} is damaged: its reader failed ({said})", _AGAIN) from error
     return replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
 
