@@ -19,7 +19,6 @@ from support.office_writer import (
     xlsx,
     zipped,
 )
-from support.pdf_writer import numbered
 
 MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 
@@ -331,37 +330,6 @@ def test_workbooks_with_other_names() -> None:
 )
 def test_rich_text(body: str, wanted: str) -> None:
     assert shown(rb"{\rtf1\ansi " + body.encode() + b"}", "a.rtf") == wanted
-
-
-def test_fields_and_notes_of_pdfs() -> None:
-    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    box = (
-        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 13 >>\n"
-        b"stream\n0 0 m 9 9 l S\nendstream"
-    )
-    texts = b"BT /F 12 Tf 40 605 Td (Name:) Tj ET"
-    widget = b"<< /Type /Annot /Subtype /Widget /Rect [100 %d 300 %d] /DA (/F 12 Tf) /T (%d) %s >>"
-    fields = [
-        widget % (600, 620, 1, b"/Parent 11 0 R"),
-        widget % (560, 580, 2, b"/FT /Ch /Ff 131072 /Opt [[(s) (small)] [(l) (large)]] /V (l)"),
-        widget % (520, 540, 3, b"/FT /Btn /V /Yes /AS /Yes /AP << /N << /Yes 5 0 R >> >>"),
-        widget % (480, 500, 4, b"/FT /Tx /Ff 16777216 /MaxLen 3 /V (123)"),
-        b"<< /Type /Annot /Subtype /FreeText /Rect [100 400 300 420] /Contents (Approved \\374) >>",
-    ]
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [11 0 R 7 0 R 8 0 R 9 0 R] "
-        b"/DR << /Font << /F 3 0 R >> >> >> >>",
-        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
-        font,
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 12 0 R /Resources "
-        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R 7 0 R 8 0 R 9 0 R 10 0 R] >>",
-        box,
-        *fields,
-        b"<< /FT /Tx /T (p) /V (Marta Lind) /Kids [6 0 R] >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(texts), texts),
-    ]
-    text = shown(numbered(objects), "a.pdf")
-    assert text == "Name: Marta Lind large [x] 123 Approved ü"
 
 
 def test_outputs_of_notebooks_in_other_forms() -> None:

@@ -88,6 +88,7 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
     typed = None
     try:
         if page and forms:  # pdfium draws the fields that the file has no drawing of
+            _clear_drawings(page, forms)
             pdfium.FORM_OnAfterLoadPage(page, forms)
         if page and (typed := _draw_in(page, forms)) is not None:
             if forms:
@@ -224,9 +225,28 @@ class _Display:
 
 _SHOWS_TEXT = ("Tj", "TJ", "'", '"', " Do")  # a stamp may hold its text in a part of its own
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
+_TEXTS = (
+    pdfium.FPDF_FORMFIELD_TEXTFIELD,
+    pdfium.FPDF_FORMFIELD_COMBOBOX,
+    pdfium.FPDF_FORMFIELD_LISTBOX,
+)
 _COMB = 1 << 24  # flag of a field: each letter in a box of its own
 _BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
 """Annotations whose words are not on the page: comments."""
+
+
+def _clear_drawings(page: Any, forms: Any) -> None:
+    """Take drawings without words from fields, which pdfium would not draw anew."""
+    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+        is_text = pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _TEXTS
+        drawn = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal) if is_text else ""
+        if is_text and not any(sign in drawn for sign in _SHOWS_TEXT):
+            pdfium.FPDFAnnot_SetAP(annotation, normal, None)
+        pdfium.FPDFPage_CloseAnnot(annotation)
 
 
 def _draw_in(page: Any, forms: Any) -> int | None:
@@ -268,6 +288,9 @@ def _is_typed(page: Any, number: int, forms: Any) -> bool:
             field = forms, annotation
             if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
                 return _write(annotation, text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field))
+            if pdfium.FPDFAnnot_GetFormFieldType(*field) == pdfium.FPDF_FORMFIELD_LISTBOX:
+                chosen = ", ".join(_chosen(*field))
+                return (chosen.isascii() and _write(annotation, chosen)) or shows
             if not shows and pdfium.FPDFAnnot_IsChecked(*field):
                 return _write(annotation, "[x]")
         if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
@@ -276,6 +299,15 @@ def _is_typed(page: Any, number: int, forms: Any) -> bool:
         return shows
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _chosen(forms: Any, field: Any) -> list[str]:
+    """The options chosen in a list, which is drawn with all of them."""
+    return [
+        text_of(pdfium.FPDFAnnot_GetOptionLabel, forms, field, number)
+        for number in range(pdfium.FPDFAnnot_GetOptionCount(forms, field))
+        if pdfium.FPDFAnnot_IsOptionSelected(forms, field, number)
+    ]
 
 
 def _write(annotation: Any, words: str) -> bool:
