@@ -332,6 +332,126 @@ def test_rich_text(body: str, wanted: str) -> None:
     assert shown(rb"{\rtf1\ansi " + body.encode() + b"}", "a.rtf") == wanted
 
 
+@pytest.mark.parametrize(
+    ("field", "wanted"),
+    [
+        (b"/FT /Tx /V (Marta) /AP << >>", "Marta"),
+        (b"/FT /Tx /V (Marta) /AP << /N 5 0 R >>", "Marta"),  # a drawing without words
+        (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 5 0 R >>", "Марта"),
+        (b"/FT /Ch /Ff 2097152 /Opt [(red) (green) (blue)] /V [(red) (blue)]", "red, blue"),
+        (b"/FT /Tx /AP << /N 5 0 R >>", ""),
+    ],
+)
+def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
+    box = (
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 11 >>\n"
+        b"stream\n/Tx BMC EMC\nendstream"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] "
+        b"/DR << /Font << /F 3 0 R >> >> >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 7 0 R /Resources "
+        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R] >>",
+        box,
+        b"<< /Type /Annot /Subtype /Widget /Rect [100 600 300 620] /DA (/F 12 Tf) /T (t) %s >>"
+        % field,
+        b"<< /Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
+    ]
+    assert shown(numbered(objects), "a.pdf") == f"Answer: {wanted}".strip()
+
+
+@pytest.mark.parametrize(
+    ("field", "wanted"),
+    [
+        (b"/FT /Tx /V (Marta) /AP << >>", "Marta"),
+        (b"/FT /Tx /V (Marta) /AP << /N 5 0 R >>", "Marta"),  # a drawing without words
+        (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 5 0 R >>", "Марта"),
+        (b"/FT /Ch /Ff 2097152 /Opt [(red) (green) (blue)] /V [(red) (blue)]", "red, blue"),
+        (b"/FT /Tx /AP << /N 5 0 R >>", ""),
+    ],
+)
+def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
+    box = (
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 11 >>\n"
+        b"stream\n/Tx BMC EMC\nendstream"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] "
+        b"/DR << /Font << /F 3 0 R >> >> >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 7 0 R /Resources "
+        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R] >>",
+        box,
+        b"<< /Type /Annot /Subtype /Widget /Rect [100 600 300 620] /DA (/F 12 Tf) /T (t) %s >>"
+        % field,
+        b"<< /Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
+    ]
+    assert shown(numbered(objects), "a.pdf") == f"Answer: {wanted}".strip()
+
+
+@pytest.mark.parametrize(
+    ("field", "wanted"),
+    [
+        (b"/FT /Tx /V (Marta) /AP << >>", "Marta"),
+        (b"/FT /Tx /V (Marta) /AP << /N 5 0 R >>", "Marta"),  # a drawing without words
+        (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 5 0 R >>", "Марта"),
+        (b"/FT /Ch /Ff 2097152 /Opt [(red) (green) (blue)] /V [(red) (blue)]", "red, blue"),
+        (b"/FT /Tx /AP << /N 5 0 R >>", ""),
+    ],
+)
+def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
+    box = (
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 11 >>\n"
+        b"stream\n/Tx BMC EMC\nendstream"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] "
+        b"/DR << /Font << /F 3 0 R >> >> >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 7 0 R /Resources "
+        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R] >>",
+        box,
+        b"<< /Type /Annot /Subtype /Widget /Rect [100 600 300 620] /DA (/F 12 Tf) /T (t) %s >>"
+        % field,
+        b"<< /Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
+    ]
+    assert shown(numbered(objects), "a.pdf") == f"Answer: {wanted}".strip()
+
+
+@pytest.mark.parametrize(
+    ("field", "wanted"),
+    [
+        (b"/FT /Tx /V (Marta) /AP << >>", "Marta"),
+        (b"/FT /Tx /V (Marta) /AP << /N 5 0 R >>", "Marta"),  # a drawing without words
+        (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 5 0 R >>", "Марта"),
+        (b"/FT /Ch /Ff 2097152 /Opt [(red) (green) (blue)] /V [(red) (blue)]", "red, blue"),
+        (b"/FT /Tx /AP << /N 5 0 R >>", ""),
+    ],
+)
+def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
+    box = (
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 11 >>\n"
+        b"stream\n/Tx BMC EMC\nendstream"
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] "
+        b"/DR << /Font << /F 3 0 R >> >> >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 7 0 R /Resources "
+        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R] >>",
+        box,
+        b"<< /Type /Annot /Subtype /Widget /Rect [100 600 300 620] /DA (/F 12 Tf) /T (t) %s >>"
+        % field,
+        b"<< /Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
+    ]
+    assert shown(numbered(objects), "a.pdf") == f"Answer: {wanted}".strip()
+
+
 def test_outputs_of_notebooks_in_other_forms() -> None:
     outputs = [{"data": {"text/latex": ["$E=4$"]}}, {"data": {"application/json": {"mean": 4.2}}}]
     cell = {"cell_type": "code", "source": "x", "outputs": outputs}

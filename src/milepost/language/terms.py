@@ -15,6 +15,7 @@ from itertools import pairwise
 from milepost.language.numbers import NUMBER, PERIODS, SAME, amount, others, western
 from milepost.language.patterns import late
 from milepost.language.stemming import stem
+from milepost.language.tex import shown
 
 # Accents, points and vowel signs are marks, which \w does not match, and a word must not fall
 # apart at each of them; nor at a soft hyphen. The danda, the maqaf and the tsheg are punctuation.
@@ -87,6 +88,9 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
         else:
             run = "".join(unicodedata.normalize("NFKC", word).split())
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+    if ("\\" in text or "{" in text) and (plain := shown(text)) != text:
+        held = set(found)
+        found.extend(form for form in terms(plain, without) if form not in held)
     if forms := dict.fromkeys(_otherwise(text, found)):
         held = set(found)
         found.extend(form for form in forms if form not in held)

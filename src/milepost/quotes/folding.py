@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from milepost.language.patterns import is_dash
+from milepost.language.tex import signs_of_tex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +29,9 @@ _DOUBLE = '"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\u
 # A double quotation mark is two single ones, as in ``TeX''.
 _QUOTES = {**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, "''")}
 
-_SIGN = "\ufdd0"  # no character
+_SIGN, _REST, _EDGE = "\ufdd0", "\ufdd1", "\ufdd2"  # no characters
+
+_NOT_SHOWN = dict.fromkeys(map(ord, (_SIGN, _REST, _EDGE)))
 
 _KEPT_FORMS = {"<super>", "<sub>", "<fraction>", "<circle>"}
 
@@ -41,7 +44,8 @@ class Folded:
         text: as it was.
         letters: its folded characters.
         places: ``(len(letters),)`` int64: the code point of ``text`` that each comes from.
-        bare: the text, with ``_SIGN`` in place of each sign of markup.
+        bare: the text, with ``_SIGN`` in place of each sign of markup, ``_EDGE`` of one of TeX, and
+            ``_REST`` behind what is shown for one.
     """
 
     text: str
@@ -52,7 +56,23 @@ class Folded:
     def gap(self, at: int) -> str:
         """What the text has between letters ``at`` and ``at + 1``; -1 is its beginning."""
         start = int(self.places[at]) + 1 if at >= 0 else 0
-        return self.bare[start : int(self.places[at + 1])].replace(_SIGN, "")
+        return self.bare[start : int(self.places[at + 1])].translate(_NOT_SHOWN)
+
+    def start(self, at: int) -> int:
+        """Where in the text letter ``at`` begins, with the signs of TeX directly around it."""
+        start = int(self.places[at])
+        while start and self.bare[start - 1] == _EDGE:
+            start -= 1
+        return start
+
+    def end(self, at: int) -> int:
+        """Where it ends, with the signs of TeX that close behind it."""
+        end = int(self.places[at]) + 1
+        while self.bare.startswith((_REST, _EDGE), end):
+            if self.bare[end] == _EDGE and self.text[end] in "\\ ":
+                break
+            end += 1
+        return end
 
 
 class _Table(dict[str, str]):
@@ -77,6 +97,11 @@ def fold(text: str) -> Folded:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     if not len(codes):
         return Folded(text, "", np.empty(0, np.int64), text)
+    of_tex = list(signs_of_tex(text))
+    if of_tex:
+        codes = codes.copy()
+        for start, _, sign in of_tex:
+            codes[start] = ord(sign or _EDGE)
     seen = np.zeros(int(codes.max()) + 1, np.bool_)
     seen[codes] = True
     different = np.flatnonzero(seen)
@@ -92,13 +117,17 @@ def fold(text: str) -> Folded:
     places = np.repeat(np.arange(len(codes)), sizes)
     within = np.arange(len(places)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     left_out, bare = list(signs(text)), text
-    if left_out:
+    if left_out or of_tex:
         kept = np.ones(len(codes), np.bool_)
         for start, end in left_out:
             kept[start:end] = False
+        shown = np.where(kept, codes, ord(_SIGN)).astype("<u4")  # an address may have dashes
+        for start, end, sign in of_tex:
+            kept[start + bool(sign) : end] = False
+            rest = _REST if sign.strip() else _SIGN if sign else _EDGE
+            shown[start + bool(sign) : end] = ord(rest)
         chosen = kept[places]
         places, within = places[chosen], within[chosen]
-        shown = np.where(kept, codes, ord(_SIGN)).astype("<u4")  # an address may have dashes
         bare = shown.tobytes().decode("utf-32-le", "surrogatepass")
     folded = table[rows[places], within]
     letters = folded.tobytes().decode("utf-32-le", "surrogatepass")

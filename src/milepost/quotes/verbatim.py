@@ -108,7 +108,7 @@ def _span(given: Folded, text: Folded, at: int) -> tuple[int, int]:
     """The place of a quotation in the text: from its sign, if it begins with one, on."""
     lead = given.text[: int(given.places[0])]
     signed = bool(lead) and is_dash(lead[-1])
-    return int(text.places[at]) - signed, int(text.places[at + len(given.letters) - 1]) + 1
+    return text.start(at) - signed, text.end(at + len(given.letters) - 1)
 
 
 def _touching(text: Folded) -> bytes:
@@ -161,4 +161,4 @@ def _reasons(
 def _shown(text: Folded, first: int, last: int) -> str:
     """The characters that letters ``first … last`` come from, without what is between them."""
     places = dict.fromkeys(text.places[first : last + 1].tolist())
-    return "".join(text.text[place] for place in places)
+    return "".join(text.bare[place] for place in places)

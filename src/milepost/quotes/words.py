@@ -59,7 +59,7 @@ class Words:
 
     def end(self, number: int) -> int:
         """Where it ends."""
-        return int(self.folded.places[self.lasts[number] - 1]) + 1
+        return self.folded.end(int(self.lasts[number]) - 1)
 
 
 def words(folded: Folded, amounts: Sequence[AmountSpan] = ()) -> Words:
