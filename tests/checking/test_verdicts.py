@@ -30,6 +30,8 @@ PAIRS = [
      "The bridge is 12 miles long.", "unit"),
     ("Revenue rose to $1.2bn.", "Revenue rose to 1.2 billion dollars.",
      "Revenue rose to $1.4bn.", "number"),
+    ("The club has 10,000 members.", "The club has 10 000 members.",
+     "The club has 12 000 members.", "number"),
     ("Twelve percent of the farms closed.", "12 % of the farms closed.",
      "20 % of the farms closed.", "number"),
     ("The model relied on data from sensors.", "The model relied on sensors' data.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from milepost.language.numbers import SCALES, UNIT_WORDS, amount, western
+from milepost.language.numbers import SCALES, UNIT_WORDS, amount, spaced, western
 from milepost.language.patterns import is_dash
 from milepost.language.terms import terms, tokens
 
@@ -40,7 +40,11 @@ def figures(text: str) -> Iterator[Figure]:
 
     >>> [figure[2:5] for figure in figures("$1.2bn and -5 square metres")]
     [('1200000000', ('billion', 'dollar'), ()), ('-5', (), ('square', 'metres'))]
+    >>> [figure[2:4] for figure in figures("10 000 km")]
+    [('10000', ('km',))]
     """
+    for _, start, end in spaced(text):  # whose spaces join, as those of "10 000" in print
+        text = text[:start] + text[start:end].replace(" ", "\u00a0") + text[end:]
     held = list(tokens(text))
     for number, match in enumerate(held):
         words: tuple[str, ...] = ()

@@ -278,6 +278,11 @@ def others(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _LATE["date"].finditer(text):
         for form in dict.fromkeys(_dates(match)):
             yield form, *match.span()
+    yield from spaced(text)
+
+
+def spaced(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each number whose thousands are apart by spaces: its digits, start and end."""
     for match in _LATE["spaced"].finditer(text):
         yield match[0].replace(" ", ""), *match.span()
 
