@@ -60,8 +60,9 @@ class Match:
     Attributes:
         similarity: 0–1, the share of the checked words that the place contains; 1 for all.
         ignored: the kinds of differences that were ignored: ``white space``, ``hyphenation``,
-            ``case``, ``typography`` (quotation marks, dashes, ligatures, variants of a letter, signs
-            of TeX), ``cell borders`` (a row of a table, cell by cell); empty if every character is equal.
+            ``case``, ``typography`` (quotation marks, dashes, ligatures, variants of a letter,
+            signs of TeX), ``cell borders`` (a row of a table, cell by cell); empty if every
+            character is equal.
         differences: the differing words, in order; empty for a verbatim place.
     """
 
