@@ -93,7 +93,7 @@ def test_a_number_that_names_what_is_on_the_page_stays() -> None:
     for number in range(1, 5):
         page = PdfPage()
         page.text(72, 760, f"Receipt {number + 1000}")
-        page.lines(72, 700, _prose(30, start=9 * number))
+        page.lines(72, 700, [*_prose(30, start=9 * number), "Paid in full."])
         page.text(72, 30, f"Slide {number}")
         pages.append(page)
     document = _made(pages)

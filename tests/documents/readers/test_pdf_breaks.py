@@ -1,6 +1,9 @@
 """Where the lines of PDFs are joined, and which are left out."""
 
+import pytest
+
 from milepost.documents.readers.pdf.read import read_pdf
+from milepost.types import mark_at
 from support.pdf_writer import PdfPage, check_document, write_pdf
 
 
@@ -29,3 +32,67 @@ def test_a_line_printed_twice_at_one_place_is_read_once() -> None:
     check_document(document)
     assert document.text.count("your name") == 1
     assert document.text.count("place of birth") == 2
+
+
+VALLEY = [
+    "the mills of the valley were built by the river and they have turned",
+    "in spring and in autumn for as long as anyone who lives here can say",
+]
+REST = "and no one who came by the road has ever asked the millers for more."
+ASIDES: dict[str, list[tuple[float, float, str, float]]] = {
+    "a small note": [(72, 110, "1 See the register of mills, page 14.", 8)],
+    "a note without a mark": [(72, 110, "See the register of mills, page 14.", 8)],
+    "notes as large as the text": [
+        (72, 110, "* See the register of mills, volume 2, page 14, and the maps.", 10),
+        (72, 98, "1 The older maps have no mills at all between the two bridges.", 10),
+    ],
+    "the foot of a letter": [(260, 60, "Mill Lane 4", 10)],
+}
+
+
+@pytest.mark.parametrize("asides", ASIDES.values(), ids=ASIDES)
+def test_no_note_stands_inside_of_a_sentence(asides: list[tuple[float, float, str, float]]) -> None:
+    """It goes on over the page; the note is on the page where it is printed."""
+    first, second = PdfPage(), PdfPage()
+    first.lines(72, 700, ["A first paragraph stands here.", "", *VALLEY * 9])
+    for x, y, words, size in asides:
+        first.text(x, y, words, size)
+    second.lines(72, 700, [REST, *VALLEY * 4])
+    document = read_pdf(write_pdf([first, second]), "a.pdf", None)
+    check_document(document)
+    assert f"{VALLEY[1]} {REST} {VALLEY[0]}" in document.text
+    start = document.text.index(asides[0][2])
+    assert mark_at(document.marks, "page", start) == "1"
+
+
+def test_no_figure_stands_inside_of_a_sentence() -> None:
+    first, second = PdfPage(), PdfPage()
+    first.lines(72, 700, VALLEY * 9)
+    second.text(150, 700, "Mills in use", 8)
+    second.text(150, 680, "Figure 2: the mills of the valley by year", 9)
+    second.lines(72, 640, [REST, *VALLEY * 4])
+    text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
+    assert f"{VALLEY[1]} {REST} {VALLEY[0]}" in text
+    assert "Figure 2: the mills of the valley by year" in text.split("\n\n")
+
+
+def test_notes_stand_outside_of_a_sentence_over_three_pages() -> None:
+    pages = [PdfPage() for _ in range(3)]
+    for number, page in enumerate(pages):
+        page.lines(72, 700, [*VALLEY * 9, REST if number == 2 else VALLEY[0]][number == 1 :])
+        page.text(72, 110, f"{number + 1} See the register of mills, page {number + 40}.", 8)
+    text = read_pdf(write_pdf(pages), "a.pdf", None).text
+    whole = next(part for part in text.split("\n\n") if part.endswith(REST))
+    assert whole.count(VALLEY[1]) == 27
+    assert all(f"page {number}." in text.replace(whole, "") for number in (40, 41, 42))
+
+
+def test_a_list_at_the_foot_of_a_page_is_no_note() -> None:
+    """What ends a sentence, or begins one, stays where it is."""
+    first, second = PdfPage(), PdfPage()
+    first.lines(72, 700, [*VALLEY * 9, "in these years:"])
+    first.lines(72, 440, ["1. the year of the flood", "2. the year of the fire"])
+    second.lines(72, 700, ["and the year after that.", *VALLEY * 4])
+    text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
+    assert text.index("in these years:") < text.index("1. the year of the flood")
+    assert text.index("2. the year of the fire") < text.index("and the year after that.")

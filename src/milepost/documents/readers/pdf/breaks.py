@@ -20,6 +20,8 @@ _ENDS = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*(?:\d{0,3}|\[\d{1
 _LEADER = re.compile(r"(?:[.…]{4}|(?: [.·…]){4}|…{2})[\s.]*\S{0,6}$")
 _DOTS = ("..", " .", " ·", "…")  # one of them is in each leader, and found in less time
 _HYPHENATED = re.compile(r"[^\W\d_]{2}[-\u00ad\u2010]$")
+_INSIDE = re.compile(r"[^\W_][,\-\u2010’”\")\]]?$")
+_LAST = re.compile(r"[^\W_][.!?][\"'”’)\]]*$")
 _OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
 
 
@@ -151,25 +153,60 @@ class Flow:
 
     def ends_full(self, at: int) -> bool:
         """Whether line ``at`` reaches the right margin, so that its paragraph may continue."""
-        return self.lines[at].right > self._margins[at][1] - 1.2 * self.lines[at].size
+        return self.lines[at].right > self.right_margin(at) - 1.2 * self.lines[at].size
+
+    def is_set_off(self, at: int) -> bool:
+        """Whether there is a gap before line ``at``, or other letters."""
+        if not 0 < at < len(self.lines):
+            return True
+        last, line = self.lines[at - 1], self.lines[at]
+        step = line.base - last.base
+        return not 0 < step < 1.3 * self._lead or not 0.97 < line.size / last.size < 1.03
+
+    def right_margin(self, at: int) -> float:
+        """The right margin of the lines above and below line ``at``."""
+        return self._margins[at][1]
 
     def starts_flush(self, at: int) -> bool:
         """Whether line ``at`` begins at the left margin, as a line inside a paragraph does."""
         return self.lines[at].left < self._margins[at][0] + 0.6 * self.lines[at].size
 
 
-def continues(flow: Flow, after: Flow, at: int) -> bool:
-    """Whether the last line of ``flow`` and line ``at`` of ``after`` are one paragraph."""
-    last, line = flow.lines[-1], after.lines[at]
-    if not _same_size(last, line) or last.bold != line.bold or is_item(line.text):
-        return False
-    if _ENDS.search(last.text) and not line.text[0].islower():
+def continues(flow: Flow, last: int, after: Flow, at: int) -> bool:
+    """Whether line ``last`` of a flow and line ``at`` of the flow after it are one paragraph."""
+    before, line = flow.lines[last], after.lines[at]
+    if not _alike(before, line) or (ends_sentence(before) and not line.text[0].islower()):
         return False
     if line.text[0].islower() and len(line.text) > 3:
         return True
-    full = flow.ends_full(len(flow.lines) - 1) and after.starts_flush(at)
-    wide = last.width > max(10 * last.size, 0.6 * (flow.right - flow.left))
+    full = flow.ends_full(last) and after.starts_flush(at)
+    wide = before.width > max(10 * before.size, 0.6 * (flow.right - flow.left))
     return full and wide and line.width > 5 * line.size
+
+
+def cuts_sentence(flow: Flow, last: int, after: Flow, at: int) -> bool:
+    """Whether what stands between the two lines, a note or a figure, interrupts a sentence.
+
+    Then the first line ends inside of the sentence where the next word had no room, with a gap or
+    other letters below, and the other line goes on with a small letter.
+    """
+    before, line = flow.lines[last], after.lines[at]
+    if not _alike(before, line) or not line.text[0].islower() or not after.starts_flush(at):
+        return False
+    room = flow.right_margin(last) - before.right
+    full = before.width > 16 * before.size and room < _first_word(line) + 0.8 * line.size
+    wide = line.width > 0.6 * before.width or bool(_LAST.search(line.text))
+    inside = bool(_INSIDE.search(before.text)) and not before.text.isupper()
+    return full and wide and inside and flow.is_set_off(last + 1) and after.is_set_off(at)
+
+
+def _alike(before: Line, line: Line) -> bool:
+    return _same_size(before, line) and before.bold == line.bold and not is_item(line.text)
+
+
+def ends_sentence(line: Line) -> bool:
+    """Whether a line ends in a mark that ends a sentence or announces what comes next."""
+    return bool(_ENDS.search(line.text))
 
 
 def is_item(text: str) -> bool:

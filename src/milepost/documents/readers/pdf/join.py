@@ -6,7 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from milepost.documents.readers.pdf.breaks import Break, Flow, continues
+from milepost.documents.readers.pdf.breaks import (
+    Break,
+    Flow,
+    continues,
+    cuts_sentence,
+    ends_sentence,
+)
 from milepost.documents.readers.pdf.headings import Heading
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.page import Page
@@ -16,6 +22,8 @@ from milepost.types import Mark
 
 SMALL = 0.92  # of the body's size: footnotes
 _NOTE = re.compile(r"\(?\d{1,3}|[*†‡§¶∗]")
+_MARKED = re.compile(r"\d{1,3}(?![\d.,)])|[*†‡§¶∗]")  # no item of a list, no reference
+_REACH = 24  # paragraphs that may stand between the two halves of a sentence
 
 Printed = tuple[int, int, int, int]  # start and end in the text; page; index in the page's frame
 
@@ -50,43 +58,123 @@ class Joined:
 
 @dataclass(slots=True)
 class _Paragraph:
-    """Lines that form one block of the text, and the break before it."""
+    """Lines that form one block of the text, and the break before it.
 
-    lines: list[tuple[int, Line, Break]]  # page, line, break before the line
+    Attributes:
+        lines: page, line, and the break before the line.
+        before: the break before all of them.
+        flow: the flow of the last line.
+        last: number of the last line in the flow.
+        heading: the heading that it is.
+        apart: whether it stands apart from the running text, as a footnote does.
+    """
+
+    lines: list[tuple[int, Line, Break]]
     before: Break
+    flow: Flow
+    last: int
     heading: Heading | None = None
+    apart: bool = False
+
+    @property
+    def page(self) -> int:
+        """The page on which it begins."""
+        return self.lines[0][0]
+
+    @property
+    def _is_marked(self) -> bool:
+        return bool(_MARKED.match(self.lines[0][1].text))
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether its last line ends a sentence."""
+        return ends_sentence(self.lines[-1][1])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has lines of running text, and not of a row; it may end after its first."""
+        rows = any(between is Break.CELL for _, _, between in self.lines)
+        lone = len(self.lines) == 1 and not self.is_ended
+        return not (rows or lone or self._is_marked or self.apart or self.heading)
+
+    def goes_on(self, rest: _Paragraph) -> bool:
+        """Whether ``rest``, the first of the next flow, is the rest of this one, the last."""
+        last, at = self.last, rest.last + 1 - len(rest.lines)
+        ends = last + 1 == len(self.flow.lines) and not self.heading and not rest.heading
+        return ends and continues(self.flow, last, rest.flow, at)
+
+    def goes_on_behind(self, rest: _Paragraph, between: Sequence[_Paragraph]) -> bool:
+        """Whether a sentence goes on in ``rest``, interrupted by what stands between the two."""
+        last, at = self.last, rest.last + 1 - len(rest.lines)
+        near = rest.page <= self.lines[-1][0] + 1
+        if not (near and self.is_running and rest.is_running):
+            return False
+        line = self.lines[-1][1]
+        return cuts_sentence(self.flow, last, rest.flow, at) and all(
+            each.interrupts(line) for each in between
+        )
+
+    def interrupts(self, line: Line) -> bool:
+        """Whether it is no running text of the kind of ``line``: a note, a caption, a table."""
+        alike = any(
+            0.97 < x.size / line.size < 1.03 and x.bold == line.bold and x.width > 0.6 * line.width
+            for _, x, _ in self.lines
+        )
+        return self.apart or not (alike or self.heading) or self._is_marked
 
 
 def join_pages(pages: Sequence[Page], headings: dict[int, Heading], size: float) -> Joined:
     """Join the text of the pages; a paragraph that crosses a page break stays whole."""
     paragraphs: list[_Paragraph] = []
-    carried: Flow | None = None  # the flow that ended with the last paragraph of the body text
-    held: list[_Paragraph] = []  # notes of the previous page
     for page in pages:
         body, asides = _flows(page, size)
-        flows = [Flow(lines) for lines in body]
-        made: list[_Paragraph] = []
-        for flow in flows:
-            start = _paragraphs(page.number, flow, headings)
-            tail = made[-1] if made else (paragraphs[-1] if paragraphs else None)
-            # The notes go before the paragraph that continues, so that the text of a page stays
-            # together; if it began on an earlier page, it does not continue.
-            if (
-                carried
-                and tail
-                and _joins(tail, start[0], carried, flow)
-                and (not held or tail.lines[0][0] == held[0].lines[0][0])
-            ):
-                paragraphs[-1:-1] = held
-                held = []
-                tail.lines += start.pop(0).lines
-            paragraphs += held
-            held = []
-            made += start
-            carried = flow
-        paragraphs += [*held, *made]
-        held = [p for lines in asides for p in _paragraphs(page.number, Flow(lines), headings)]
-    return _written([*paragraphs, *held], pages)
+        for lines in body:
+            start = _paragraphs(page.number, Flow(lines), headings)
+            halves = _halves(paragraphs, start)
+            if halves:
+                start = _joined(paragraphs[halves[0] :], start, halves[1])
+                del paragraphs[halves[0] :]
+            paragraphs += start
+        for lines in asides:
+            notes = _paragraphs(page.number, Flow(lines), headings)
+            for note in notes:
+                note.apart = True
+            paragraphs += notes
+    return _written(paragraphs, pages)
+
+
+def _halves(done: list[_Paragraph], start: list[_Paragraph]) -> tuple[int, int] | None:
+    """Find the paragraph that goes on at the start of a flow: its place, and that of the rest."""
+    last = len(done) - 1
+    while last >= 0 and done[last].apart:
+        last -= 1
+    near = last >= 0 and done[last].goes_on(start[0])
+    running = near and done[last].is_running and start[0].is_running
+    if running and not done[last].is_ended and start[0].lines[0][1].text[0].islower():
+        return last, 0
+    for at, rest in enumerate(start[:_REACH]):
+        for place in range(len(done) - 1, max(-1, len(done) - 1 - _REACH), -1):
+            if done[place].goes_on_behind(rest, [*done[place + 1 :], *start[:at]]):
+                return place, at
+    return (last, 0) if near else None
+
+
+def _joined(done: list[_Paragraph], start: list[_Paragraph], at: int) -> list[_Paragraph]:
+    """Join the first paragraph of ``done`` and number ``at`` of ``start``.
+
+    What stood between the two goes before the paragraph if it began on the same page, so that the
+    text of a page stays together, else behind it.
+    """
+    whole, rest = done[0], start[at]
+    between = [*done[1:], *start[:at]]
+    whole.lines += rest.lines
+    whole.flow, whole.last = rest.flow, rest.last
+    return [
+        *(each for each in between if each.page == whole.page),
+        whole,
+        *(each for each in between if each.page != whole.page),
+        *start[at + 1 :],
+    ]
 
 
 def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]:
@@ -130,22 +218,17 @@ def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Pa
         if opened or not is_inside:
             inside = opened
         if between in (Break.PARAGRAPH, Break.ROW):
-            made.append(_Paragraph([(page, line, Break.NONE)], between, opened))
+            made.append(_Paragraph([(page, line, Break.NONE)], between, flow, at, opened))
             row, lead = [line], None
             continue
         made[-1].lines.append((page, line, between))
+        made[-1].last = at
         if between is Break.CELL:
             row.append(line)
         else:
             lead = line.base - flow.lines[at - 1].base
             row = [line] if len(row) == 1 else [row[0], line]
     return made
-
-
-def _joins(tail: _Paragraph, first: _Paragraph, flow: Flow, after: Flow) -> bool:
-    if tail.heading or first.heading or tail.lines[-1][1] is not flow.lines[-1]:
-        return False
-    return continues(flow, after, 0)
 
 
 def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
