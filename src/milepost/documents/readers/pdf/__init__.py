@@ -14,7 +14,7 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     columns   lines → columns                       rows  lines of one column → order
     page      one page with all this; its body size
     furniture running heads, page numbers and numbers of lines → dropped, but for the first copy
-    headings  bookmarks and large type → headings
+    headings  bookmarks, large and bold type → headings
     breaks    two lines → one paragraph or not      line_joiner  hyphens, spaces
     join      pages → the text, and where each printed line went
     xfa       a dynamic form, which has no pages → its text

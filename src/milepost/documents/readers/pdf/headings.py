@@ -1,4 +1,4 @@
-"""Find headings: the lines that the bookmarks name, else those in larger type."""
+"""Find headings: the lines that the bookmarks name, else those in larger or bold type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 
 LARGER = 1.15  # times the body's size
-MAX_CHARS = 160  # of a heading in larger type
+MAX_CHARS = 160  # of a heading in larger or bold type
+MOSTLY_BOLD = 0.3  # of the letters: then bold type says nothing
 BESIDE = 3  # of the font size: beyond it, what stands in a row is not one heading
 MIN_CELLS = 4  # of a row in large type that has no headings
 MIN_LOCATED = 3  # located bookmarks, so that headings need not be guessed by size
@@ -56,7 +57,7 @@ def read_outline(document: Any) -> Outline:
 def find_headings(pages: Sequence[Page], outline: Outline, size: float) -> dict[int, Heading]:
     """Map the id of each heading's first line to the heading; ``size`` is the body's in points."""
     found = _by_outline(pages, outline)
-    return found if len(found) >= MIN_LOCATED else {**_by_size(pages, LARGER * size), **found}
+    return found if len(found) >= MIN_LOCATED else {**_by_look(pages, size), **found}
 
 
 def _by_outline(pages: Sequence[Page], outline: Outline) -> dict[int, Heading]:
@@ -115,42 +116,116 @@ def _is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text))
 
 
-def _by_size(pages: Sequence[Page], least: float) -> dict[int, Heading]:
-    runs: list[list[Line]] = []
-    for page in pages:
-        last: Line | None = None
-        cells = _cells([line for line in page.lines() if line.size >= least])
-        for line in page.lines():
-            small = line.size < least or id(line) in cells
-            if small or line.angle != page.frame.lines[0].angle:
-                last = None
-                continue
-            near = last and (
-                (
-                    0.3 * line.size < line.base - last.base < 1.8 * line.size
-                    and line.left < last.right
-                    and last.left < line.right
-                )
-                or 0 <= line.left - last.right < BESIDE * line.size
-            )
-            if near and last and abs(line.size - last.size) < 0.5:
-                runs[-1].append(line)
-            else:
-                runs.append([line])
-            last = line
-    titles = [(run, " ".join(line.text for line in run)) for run in runs]
-    titles = [
-        (run, title)
-        for run, title in titles
-        if len(title) <= MAX_CHARS and sum(c.isalpha() for c in title) >= 3
-    ]
-    ranks = sorted({round(run[0].size) for run, _ in titles}, reverse=True)
-    return {
-        id(run[0]): Heading(
-            tuple(id(line) for line in run), title, min(ranks.index(round(run[0].size)) + 1, 6)
+@dataclass(slots=True)
+class _Run:
+    """Lines below each other that look like one heading, and the lines of the page after them."""
+
+    lines: list[Line]
+    page: Page
+    after: list[Line]
+    large: bool
+
+    @property
+    def title(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+    def takes(self, line: Line) -> bool:
+        """Whether a line of the same look belongs to it, too."""
+        last = self.lines[-1]
+        below = 0.3 * line.size < line.base - last.base < 1.8 * line.size
+        near = (below and line.left < last.right and last.left < line.right) or (
+            self.large and 0 <= line.left - last.right < BESIDE * line.size
         )
-        for run, title in titles
+        return near and abs(line.size - last.size) < 0.5
+
+    def has_text(self, size: float) -> bool:
+        """Whether running text begins below it, and is wider than its last line."""
+        last, line = self.lines[-1], self._below(size)
+        if line is None or line.bold or _in_row(line, self.after[1:2]):
+            return False
+        wide = line.width > 16 * size and line.right > last.right + size
+        letters = 2 * sum(map(str.isalpha, line.text)) > len(line.text)
+        return wide and letters and 0.85 * size < line.size < LARGER * size
+
+    def is_of_title(self, size: float) -> bool:
+        """Whether it heads nothing: another such line follows, or one centred below it."""
+        first, line = self.lines[0], self._below(size)
+        if line is None or line.size >= LARGER * size:
+            return True
+        flush = abs(line.left - first.left) < 0.5 * first.size
+        return not flush and abs(line.left + line.right - first.left - first.right) < 2 * first.size
+
+    def _below(self, size: float) -> Line | None:
+        """The next line, if it stands below it."""
+        last, line = self.lines[-1], self.after[0] if self.after else None
+        step = line.base - last.base if line else 0
+        return line if 0 < step < 4 * max(last.size, size) else None
+
+
+def _in_row(line: Line, others: Sequence[Line]) -> bool:
+    return any(abs(other.base - line.base) < 0.3 * line.size for other in others)
+
+
+def _by_look(pages: Sequence[Page], size: float) -> dict[int, Heading]:
+    """Find the lines in large type, and those in bold type above running text.
+
+    Of the lines of a title page, the largest is the heading.
+    """
+    lines = [line for page in pages for line in page.lines()]
+    bold = sum(len(line.text) for line in lines if line.bold)
+    in_bold = bold < MOSTLY_BOLD * sum(len(line.text) for line in lines)
+    found: list[_Run] = []
+    first = True
+    for page in pages:
+        runs = [run for run in _runs(page, size, in_bold=in_bold) if _is_title(run)]
+        large = [run for run in runs if run.large]
+        count = sum(len(run.lines) for run in large)
+        if large and (first or 2 * count > len(list(page.lines()))):
+            top = max(large, key=lambda run: run.lines[0].size)
+            large = [run for run in large if run is top or not run.is_of_title(size)]
+        first = first and not page.frame.lines
+        found += [run for run in runs if run in large or (not run.large and run.has_text(size))]
+    ranks = sorted({round(run.lines[0].size) for run in found if run.large}, reverse=True)
+    return {
+        id(run.lines[0]): Heading(
+            tuple(id(line) for line in run.lines),
+            run.title,
+            min(ranks.index(round(run.lines[0].size)) + 1 if run.large else len(ranks) + 1, 6),
+        )
+        for run in found
     }
+
+
+def _runs(page: Page, size: float, *, in_bold: bool) -> list[_Run]:
+    """Lines of a page in large or bold type, with those below them that go on."""
+    runs: list[_Run] = []
+    order = list(page.lines())
+    cells = _cells([line for line in order if line.size >= LARGER * size])
+    inside = False  # whether the line before was the last of the last run
+    for at, line in enumerate(order):
+        large = line.size >= LARGER * size and id(line) not in cells
+        heavy = in_bold and line.bold and 0.95 * size < line.size < LARGER * size
+        heavy = heavy and not _in_row(line, [*order[max(0, at - 1) : at], *order[at + 1 : at + 2]])
+        if not (large or heavy) or line.angle != page.frame.lines[0].angle:
+            inside = False
+            continue
+        if inside and runs[-1].large == large and runs[-1].takes(line):
+            runs[-1].lines.append(line)
+            runs[-1].after = order[at + 1 :]
+        else:
+            runs.append(_Run([line], page, order[at + 1 :], large))
+        inside = True
+    return runs
+
+
+def _is_title(run: _Run) -> bool:
+    title, line = run.title, run.lines[0]
+    if len(title) > MAX_CHARS or sum(map(str.isalpha, title)) < 3:
+        return False
+    if run.large:
+        return True
+    starts = (line.text[0].isalnum() or line.text[0] in "“\"'«(") and not line.text[0].islower()
+    return starts and title[-1] not in ".,;" and id(line) not in run.page.heads
 
 
 def _cells(lines: list[Line]) -> set[int]:
