@@ -1,0 +1,93 @@
+"""The page on a small screen, with a finger, and before it has started."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import milepost
+from milepost.encoder import Encoder
+from milepost.exports.view import write_page
+from support.browser_page import Tab, ask
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+PHONE = {"viewport": {"width": 390, "height": 780}}
+LONG = "Donaudampfschifffahrtsgesellschaftskapitaensmuetze" * 4
+ADDRESS = f"https://example.org/{'harbour/' * 40}index.html?quay=north"
+WIDE = f"""# Harbour fees
+
+| vessel | fee in euros | draught in metres | registration code |
+|---|---|---|---|
+| Coal barge | 95 | 3 | `{"0123456789abcdef" * 8}` |
+| Timber ship | 120 | 4 | `{"fedcba9876543210" * 8}` |
+"""
+TEXT = f"""# Lighthouses of {LONG}
+
+The register of all lighthouses is at {ADDRESS} for everybody.
+
+The captain wears a {LONG} on Sundays.
+"""
+TIDES = "".join(
+    f"The tide of day {day} is noted by the harbour master at the quay.\n\n" for day in range(30)
+)
+QUESTIONS = (
+    "What fee does a coal barge pay?",
+    "Where is the register of all lighthouses?",
+    "What does the captain wear on Sundays?",
+)
+
+OUTSIDE = """() => {
+  const scrolled = ".table, .visually-hidden, [hidden], #side *";
+  const beyond = (node) => node.checkVisibility() && !node.closest(scrolled)
+    && node.getBoundingClientRect().right > innerWidth + 0.5;
+  const all = [...document.querySelectorAll("body *")].filter(beyond);
+  const said = all.map((node) => `${node.tagName}.${node.className}`);
+  for (const box of document.querySelectorAll(".table")) {
+    if (box.getBoundingClientRect().right > innerWidth) said.push("table");
+  }
+  return said;
+}"""
+
+
+@pytest.fixture(scope="module")
+def file(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("phone") / "page.html"
+    with milepost.open(model=light) as index:
+        folder = tmp_path_factory.mktemp("texts")
+        (folder / "fees.md").write_text(WIDE, encoding="utf-8")
+        (folder / "lighthouses.md").write_text(TEXT, encoding="utf-8")
+        (folder / f"{LONG}.txt").write_text(TIDES, encoding="utf-8")
+        index.add([folder])
+        write_page(index, path)
+    return path
+
+
+def opened(page: Page, file: Path) -> None:
+    page.goto(file.as_uri())
+    page.wait_for_selector("#documents li", state="attached")
+
+
+def test_nothing_is_wider_than_a_phone(tab: Tab, file: Path) -> None:
+    with tab(file, **PHONE) as page:
+        opened(page, file)
+        for question in QUESTIONS:
+            ask(page, question)
+            if weaker := page.get_by_role("button", name=re.compile("Show .* weaker")).all():
+                weaker[0].click()
+            assert page.evaluate(OUTSIDE) == []
+            page.locator("details.context > summary").first.click()
+            page.locator(".passage .menu > summary").first.click()
+            assert page.evaluate(OUTSIDE) == []
+            tables = page.locator(".passage .table").evaluate_all(
+                "(all) => all.map((node) => node.scrollWidth > node.clientWidth)"
+            )
+            assert all(tables), "they scroll"
+            assert tables or question != QUESTIONS[0]
+        page.locator(".passage .title").first.click()
+        page.wait_for_selector("#document-body .text")
+        assert page.evaluate(OUTSIDE) == []
