@@ -80,7 +80,7 @@ function show() {
   fill(byId("documents"), matching.slice(0, SHOWN).map((document) => row(document, chosen)));
   byId("documents").classList.toggle("choosing", chosen.size > 0);
   // The rows are new: what had the focus gets it back.
-  if (focused) byId("documents").querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus();
+  if (focused) byId("documents").querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   fill(byId("documents-note"), note(matching.length, documents.length, words.length));
   fill(byId("scope"), scope(documents, chosen));
 }

@@ -225,7 +225,7 @@ function weaker({ passages }) {
   const { weak } = answer.value;
   const click = () => {
     answer.set({ weak: !weak });
-    byId("results").querySelector("button[aria-expanded]")?.focus();
+    byId("results").querySelector("button[aria-expanded]")?.focus({ preventScroll: true }); // it is behind them
   };
   const text = `${weak ? "Hide" : "Show"} ${count(number, "weaker result")}`;
   return el("button", { type: "button", text, "aria-expanded": String(weak), on: { click } });

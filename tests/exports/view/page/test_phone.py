@@ -91,3 +91,15 @@ def test_nothing_is_wider_than_a_phone(tab: Tab, file: Path) -> None:
         page.locator(".passage .title").first.click()
         page.wait_for_selector("#document-body .text")
         assert page.evaluate(OUTSIDE) == []
+
+
+def test_weaker_results_appear_without_a_leap(tab: Tab, file: Path) -> None:
+    with tab(file, viewport={"width": 1280, "height": 500}) as page:
+        opened(page, file)
+        ask(page, "Xylophone quartz tariffs of 2031 by the harbour master at the quay?")
+        page.get_by_role("button", name=re.compile("Show .* weaker")).click()
+        page.wait_for_selector(".passage")
+        height = "(node) => node.scrollHeight - node.clientHeight"
+        assert page.locator("#results").evaluate(height) > 100, "there is something to leap over"
+        assert page.locator("#results").evaluate("(node) => node.scrollTop") == 0
+        assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
