@@ -38,7 +38,7 @@ def script(entry: str = "main.js", made: Mapping[str, str] | None = None) -> str
 
 def style(*names: str) -> str:
     """Style sheets, one behind the other."""
-    return "\n".join(_read(name) for name in names)
+    return "\n".join(file_text(name) for name in names)
 
 
 def element(ident: str) -> str:
@@ -48,7 +48,7 @@ def element(ident: str) -> str:
         ValueError: the page has no such element, or it does not end as it begins, on a line.
     """
     whole = re.compile(rf'^( *)<(\w+) id="{ident}".*?^\1</\2>$', re.MULTILINE | re.DOTALL)
-    found = whole.search(_read("index.html"))
+    found = whole.search(file_text("index.html"))
     if found is None:
         raise ValueError(f"index.html has no element {ident}")
     return found[0]
@@ -59,7 +59,7 @@ def _add(name: str, made: Mapping[str, str], done: dict[str, str], above: tuple[
         raise ValueError(f"a circle of imports: {' → '.join((*above, name))}")
     if name in done:
         return
-    source = made[name] if name in made else _read(name)
+    source = made[name] if name in made else file_text(name)
     for _, needed in _IMPORT.findall(source):
         _add(needed, made, done, (*above, name))
     names = _NAME.findall(source)
@@ -84,6 +84,7 @@ def _variable(name: str) -> str:
     return "module_" + name.removesuffix(".js").replace("-", "_")
 
 
-def _read(name: str) -> str:
+def file_text(name: str) -> str:
+    """A file of the page, its own before that of the server."""
     own = OWN / name
     return (own if own.is_file() else SHARED / name).read_text(encoding="utf-8")

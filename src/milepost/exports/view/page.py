@@ -111,12 +111,13 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     if stemmers:
         made["stemmers.js"] = module(stemmers)
     script = bundle.script(made=made)
-    for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):
+    early = bundle.file_text("early.js")
+    for text, end in ((style, "</style"), (early + script, "</script"), (early + script, "<!--")):
         if end in text.lower():
             raise ValueError(f"the page's own source holds {end}")
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
-        f"script-src {_digest(script)}; style-src {_digest(style)}"
+        f"script-src {_digest(early)} {_digest(script)}; style-src {_digest(style)}"
     )
     frame = (bundle.OWN / "frame.html").read_text(encoding="utf-8")
     for name, text in (
@@ -135,3 +136,4 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+        ("{{early}}", early),

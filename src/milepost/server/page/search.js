@@ -47,7 +47,10 @@ export function startSearch() {
     if (before.status === "ready" && answer.value.status === "done") search(asked.most, { again: true });
     else show(answer.value);
   });
-  byId("question").value = route.value.question;
+  // What was typed while the page started stays, and is asked if it was sent.
+  const typed = byId("question").value.trim();
+  if (!typed) byId("question").value = route.value.question;
+  else if ("asked" in byId("search-form").dataset) go({ question: typed, open: null });
   searchIfNew(route.value);
   show(answer.value);
 }

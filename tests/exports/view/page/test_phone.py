@@ -11,7 +11,7 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.exports.view import write_page
-from support.browser_page import Tab, ask
+from support.browser_page import Tab, answered, ask
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -103,3 +103,23 @@ def test_weaker_results_appear_without_a_leap(tab: Tab, file: Path) -> None:
         assert page.locator("#results").evaluate(height) > 100, "there is something to leap over"
         assert page.locator("#results").evaluate("(node) => node.scrollTop") == 0
         assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_a_question_typed_while_the_page_starts_stays(sent: bool, tab: Tab, file: Path) -> None:
+    typed = f"""
+    new MutationObserver((_, watching) => {{
+      if (!document.getElementById("results")) return;
+      watching.disconnect();
+      document.getElementById("question").value = "{QUESTIONS[0]}";
+      if ({str(sent).lower()}) document.getElementById("search-form").requestSubmit();
+    }}).observe(document, {{ childList: true, subtree: true }});
+    """
+    with tab(file, **PHONE) as page:
+        page.add_init_script(typed)
+        opened(page, file)
+        assert page.locator("#question").input_value() == QUESTIONS[0]
+        if not sent:
+            page.press("#question", "Enter")
+        answered(page)
+        assert page.locator(".passage").count() > 0
