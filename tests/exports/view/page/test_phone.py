@@ -123,3 +123,21 @@ def test_a_question_typed_while_the_page_starts_stays(sent: bool, tab: Tab, file
             page.press("#question", "Enter")
         answered(page)
         assert page.locator(".passage").count() > 0
+
+
+def test_boxes_of_documents_can_be_seen_without_a_mouse(tab: Tab, file: Path) -> None:
+    shown = "() => [...document.querySelectorAll('#documents input')]" + (
+        ".map((box) => getComputedStyle(box).opacity)"
+    )
+    with tab(file, **PHONE, has_touch=True, is_mobile=True) as page:
+        opened(page, file)
+        page.click("#library-button")
+        assert page.evaluate(shown) == ["1"] * 3
+    with tab(file, viewport={"width": 1280, "height": 800}) as page:
+        opened(page, file)
+        assert page.evaluate(shown) == ["0"] * 3
+        page.locator("#documents input").first.focus()
+        assert page.evaluate(shown) == ["1"] * 3
+        page.keyboard.press("Space")
+        page.locator("#question").focus()
+        assert page.evaluate(shown) == ["1"] * 3
