@@ -5,7 +5,7 @@ import { getJson, isAborted } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { HeatStrip } from "./heat.js";
 import { cited, passagesIn, spansAt, textOf } from "./marks.js";
-import { titleOf } from "./passage.js";
+import { fileOf, titleOf } from "./passage.js";
 import { PdfView } from "./pdf.js";
 import { answer, go, library, route } from "./state.js";
 import { TextView } from "./text.js";
@@ -233,7 +233,8 @@ function movedTo(offset, page) {
   const heading = markAt(details.marks, "heading", offset)?.replace(/\s+/g, " ");
   const where = page && sizes ? `page ${page} of ${sizes.length}` : placeAt(details.marks, offset);
   open.offset = offset;
-  byId("document-where").textContent = [where, heading].filter(Boolean).join(" · ");
+  const place = where && where[0].toUpperCase() + where.slice(1);
+  byId("document-where").textContent = [place, fileOf(details), heading].filter(Boolean).join(" · ");
   tools.moved(page);
   strip.move(offset / Math.max(1, details.characters));
 }

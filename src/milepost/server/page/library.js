@@ -4,7 +4,7 @@ import { getJson, remove } from "./api.js";
 import { byId, el, fill, icon } from "./dom.js";
 import { NO_FILTER, passes } from "./filter.js";
 import { confirmed, notify } from "./notice.js";
-import { titleOf } from "./passage.js";
+import { fileOf, titleOf } from "./passage.js";
 import { answer, go, library, placeOf, route } from "./state.js";
 import { count, dated, figure } from "./words.js";
 
@@ -112,7 +112,7 @@ function row(document, chosen) {
   box.checked = chosen.has(id);
   box.addEventListener("change", () => choose(id, box.checked));
   const facts = [
-    name !== title && title,
+    fileOf(document),
     pages && count(pages, title.endsWith(".pptx") ? "slide" : "page"),
     reference?.date && dated(reference.date),
   ].filter(Boolean);

@@ -60,6 +60,9 @@ function table({ caption, columns, rows }, best, marked) {
 /** What a document is called: its title, else its file. */
 export const titleOf = ({ reference, title }) => reference?.title || title;
 
+/** The file of a document that is called otherwise, else "". */
+export const fileOf = (document) => (titleOf(document) === document.title ? "" : document.title);
+
 const isCalibrated = () => library.value.ready?.calibrated !== false;
 
 /** Whether a passage is worth marking; scores of a model that is not calibrated say nothing of it. */
@@ -78,9 +81,10 @@ function score(passage) {
   return chip;
 }
 
-function whereabouts({ reference, place, heading }) {
+function whereabouts(passage) {
+  const { reference, place, heading } = passage;
   const date = reference?.date && dated(reference.date);
-  return [date, place, heading && brief(heading)].filter(Boolean).map((part) => ` · ${part}`).join("");
+  return [date, place, heading && brief(heading), fileOf(passage)].filter(Boolean).map((part) => ` · ${part}`).join("");
 }
 
 /** The whole passage, folded; null where it is no more than its answer. */

@@ -71,6 +71,7 @@ def test_documents_have_titles_authors_and_dates(tab: Tab, light: Encoder, tmp_p
         ask(page, 'how long does "a trail of scent" last')
         card = page.locator(".passage").first
         assert card.locator(".where").inner_text().startswith("The House of Bees · 4 May 2023")
+        assert "a.pdf" in card.locator(".where").inner_text()
         card.locator(".menu > summary").click()
         card.get_by_role("button", name="APA").click()
         assert page.evaluate("navigator.clipboard.readText()").endswith(
@@ -78,6 +79,7 @@ def test_documents_have_titles_authors_and_dates(tab: Tab, light: Encoder, tmp_p
         )
         card.locator(".title").click()
         assert page.locator("#document-title").inner_text() == "The House of Bees"
+        assert page.locator("#document-where").inner_text() == "Page 2 · a.pdf"
 
 
 def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: Path) -> None:
