@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 WEAK = 20
 """Percentage below which a passage is probably no answer."""
 
@@ -40,6 +42,23 @@ def in_words(probability: float) -> str:
 def is_weak(probability: float) -> bool:
     """Whether a passage is probably no answer, so that it is counted instead of shown."""
     return _percent(probability) < WEAK
+
+
+def nothing_reaches(min_score: float, best: float, answerable: float | None = None) -> str:
+    """Say that no passage is likely enough, and how likely the best one is.
+
+    Args:
+        min_score: the probability, 0–1, that was wanted.
+        best: that of the best passage.
+        answerable: the probability that any passage answers, if it is known.
+
+    >>> nothing_reaches(0.5, 0.4999)
+    'nothing found at 50% or more; the best passage has 49.9%'
+    """
+    most = best if answerable is None else min(best, answerable)
+    shown = floor(1000 * most) / 10  # rounded up it could reach what it is short of
+    whose = "the best passage" if most == best else "an answer in any passage"
+    return f"nothing found at {100 * min_score:g}% or more; {whose} has {shown:g}%"
 
 
 def percentage(probability: float) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +15,11 @@ import anyio
 from mcp import Client, StdioServerParameters, stdio_client
 
 import milepost
+from milepost.exports.records import check_record, passage_record
 from milepost.server.documents import Library
 from milepost.server.mcp.server import create_server
 from milepost.server.mcp.tools import Tools, _cursor
+from milepost.types import Mark
 from support.cli_process import environment, python
 from support.files import write_files
 
@@ -103,7 +106,47 @@ def test_a_quotation_is_checked(server, index) -> None:
     found = result.structured_content
     assert found["verdict"] == "near"
     assert tokens(index, result) <= 1500
-    assert ["small", ""] in [[a.strip(), b.strip()] for a, b in found["places"][0]["differences"]]
+    place = found["places"][0]
+    assert index.document("note.txt").text[place["start"] : place["end"]] == place["text"]
+    assert 0.5 < place["similarity"] < 1.0
+    assert {"given": "small", "text": ""} in [
+        {key: value.strip() for key, value in each.items()} for each in place["differences"]
+    ]
+
+
+def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
+    text = "# Wax\n\nBees make wax in eight glands.\n\nIn summer, a worker bee lives for 40 days.\n"
+    write_files(tmp_path, {"bees.md": text})
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(tmp_path / "bees.md")
+        index.add(milepost.Document("pages", text, marks=(Mark(0, "page", "1"),)))
+        server = create_server(Tools(Library(index, Path("/nowhere"))))
+        for question in ("Where is wax made?", "How long does a bee live?"):
+            got = call(server, "search", question=question).structured_content
+            for each in got["passages"]:
+                assert None not in each.values()
+                assert each["end"] == each["start"] + len(each["text"])
+                known = passage_record(index.search(question, k=1)[0])
+                assert each.keys() - {"table"} <= known.keys()
+            assert {each.get("page") for each in got["passages"]} == {None, 1}
+        claim = "A worker bee lives for 50 days in summer."
+        got = call(server, "check", text=claim).structured_content
+        known = check_record(index.check(claim), None)
+        assert (got["verdict"], round(known["best"], 2)) == (known["verdict"], got["best"])
+        assert got["places"], "a number differs"
+        for place, meant in zip(got["places"], known["places"], strict=True):
+            for key in place.keys() - {"document", "similarity", "differences"}:
+                assert place[key] == meant[key]
+            for difference, full in zip(place["differences"], meant["differences"], strict=True):
+                assert difference.items() <= full.items()
+            assert "number" in {each.get("kind") for each in place["differences"]}
+
+
+def test_too_high_a_limit_names_the_best_probability(server) -> None:
+    found = call(server, "search", question=QUESTION, min_score=1).structured_content
+    assert found["passages"] == []
+    assert 0 < found["best"] < 1
+    assert any(re.search(r"100% or more.* \d[\d.]*%", note) for note in found["notes"])
 
 
 @pytest.mark.parametrize(

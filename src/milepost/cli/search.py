@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +20,7 @@ from milepost.cli.question import (
 from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError, in_words
 from milepost.exports.records import PageBox, print_json, result_record
+from milepost.wording import nothing_reaches
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -124,8 +124,7 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
         return "nothing found: there is no text to search"
     if result.best <= 0.0:
         return f"nothing found: {result.notes[0]}" if result.notes else "nothing found"
-    best = math.floor(1000 * result.best) / 10  # rounded up it could reach what it is short of
-    return f"nothing found at {100 * min_score:g}% or more; the best passage has {best:g}%"
+    return nothing_reaches(min_score, result.best, result.answerable)
 
 
 def _flat(result: SearchResult) -> bool:

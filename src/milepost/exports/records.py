@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from milepost.exports.marking import AnnotatedPdf
     from milepost.search import SearchResult
     from milepost.types import Box, IndexReport, Passage
-    from milepost.verdicts import CheckResult
+    from milepost.verdicts import CheckResult, Match
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
@@ -27,6 +27,18 @@ class PageBox(NamedTuple):
     box: Box
     width: float
     height: float
+
+
+_OF_FILES = ("document", "source")
+"""Fields with names and paths of files, which a server does not show: it has ids and titles."""
+
+
+def shared_record(found: Passage | Match) -> dict[str, Any]:
+    """Give the fields of a passage or a checked place that all outputs have, under their names.
+
+    That is all but the document, which the command line names by its path, others by an id.
+    """
+    return {key: value for key, value in asdict(found).items() if key not in _OF_FILES}
 
 
 def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> dict[str, Any]:

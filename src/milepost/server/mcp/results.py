@@ -1,7 +1,7 @@
 """What the tools give, as records that become JSON; their fields are the tools' output schemas.
 
-An agent pays for every token: a passage names its document by a short id, whose title stands once
-in the result; where it ends follows from its text.
+Names are those of the HTTP API and of ``--json``. An agent pays for every token: a passage names
+its document by a short id, whose title stands once in the result, and what is null is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ class Evidence(BaseModel):
     text: str
     document: str = Field(description="Id of the document.")
     start: int = Field(description="Offset in the document's text.")
+    end: int = Field(description="Offset behind the text.")
     score: float = Field(description="Probability, 0 to 1, that this is evidence.")
+    page: int | None = None
     place: str | None = Field(
         default=None,
         description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
@@ -25,16 +27,12 @@ class Evidence(BaseModel):
         default=None, description="Caption and columns of the table whose rows the text has."
     )
 
-    @property
-    def end(self) -> int:
-        """Offset behind the text."""
-        return self.start + len(self.text)
-
 
 class Searched(BaseModel):
     """What `search` gives."""
 
     passages: list[Evidence] = Field(description="Best first.")
+    best: float = Field(description="Probability of the best passage, returned or not.")
     documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
     next: str | None = Field(
         default=None, description="Cursor of the passages that come after these."
@@ -51,6 +49,7 @@ class Read(BaseModel):
     start: int
     end: int
     characters: int = Field(description="Length of the whole document.")
+    page: int | None = None
     place: str | None = Field(default=None, description="Page, slide … where the text begins.")
     heading: str | None = None
     next: int | None = Field(
@@ -59,14 +58,26 @@ class Read(BaseModel):
     notes: list[str] = Field(default_factory=list)
 
 
+class Changed(BaseModel):
+    """What a checked text and a document have in place of each other; one may be empty."""
+
+    given: str
+    text: str
+    kind: str | None = Field(default=None, description="In which exact point a claim differs.")
+
+
 class Match(BaseModel):
     """A place of a document that holds the checked text, word for word or nearly."""
 
     text: str
     document: str = Field(description="Id of the document.")
     start: int
+    end: int
+    page: int | None = None
     place: str | None = None
-    differences: list[tuple[str, str]] = Field(
+    heading: str | None = None
+    similarity: float = Field(description="Share of the words that are there.")
+    differences: list[Changed] = Field(
         default_factory=list, description="What was given, and what the document has instead."
     )
 
@@ -82,6 +93,7 @@ class Checked(BaseModel):
         description="Where it is, or the sentence that decides, with what differs."
     )
     passages: list[Evidence] = Field(description="Passages about it.")
+    best: float = Field(description="Probability of the best passage, returned or not.")
     documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
     notes: list[str] = Field(default_factory=list)
 

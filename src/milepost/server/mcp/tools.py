@@ -12,12 +12,12 @@ import binascii
 import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from milepost.documents import split
 from milepost.errors import InputError
+from milepost.exports.records import shared_record
 from milepost.index.naming import document_id, short_id
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library
@@ -25,7 +25,8 @@ from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
 from milepost.server.mcp.results import Checked, Documents, Evidence, Listed, Match, Read, Searched
 from milepost.server.names import one_line
 from milepost.store import DocumentInfo
-from milepost.types import Passage, mark_at, place_in_words, places_at
+from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
+from milepost.wording import nothing_reaches
 
 _CHARACTERS = 6
 """Characters a token at most, on average: what is read before it is counted."""
@@ -82,12 +83,16 @@ class Tools:
                 a filter that cannot be used.
         """
         budget = _budget(budget_tokens)
-        search = partial(
-            self._library.index.search_detailed,
-            documents=self._library.chosen(documents),
-            min_score=min_score,
-            where=where,
-        )
+        chosen = self._library.chosen(documents)
+        found = SearchResult()
+
+        def search(question: str, **limits: Any) -> SearchResult:
+            nonlocal found
+            found = self._library.index.search_detailed(
+                question, documents=chosen, min_score=min_score, where=where, **limits
+            )
+            return found
+
         with self._searching():
             if cursor is None:
                 result = self._first(question, budget, search)
@@ -95,8 +100,12 @@ class Tools:
                 result.next = _cursor(question, budget, 0) if more else None
             else:
                 result = self._following(question, budget, search, cursor)
-        if not result.passages:
-            result.notes.append("nothing was found" if cursor is None else "nothing else was found")
+        if not result.passages and cursor is not None:
+            result.notes.append("nothing else was found")
+        elif not found.passages and found.best > 0.0:
+            result.notes.append(nothing_reaches(min_score, found.best, found.answerable))
+        elif not result.passages:
+            result.notes.append("nothing was found")
         elif not self._library.index.calibrated:
             result.notes.append("scores only order passages: the model was never fitted")
         return result
@@ -136,13 +145,12 @@ class Tools:
     def _evidence(self, passages: Sequence[Passage]) -> list[Evidence]:
         return [
             Evidence(
-                text=passage.text,
-                document=short_id(passage.document),
-                start=passage.start,
-                score=round(passage.score, 2),
-                place=passage.place,
-                heading=passage.heading,
-                table=passage.table.names or None if passage.table else None,
+                **shared_record(passage)
+                | {
+                    "document": short_id(passage.document),
+                    "score": round(passage.score, 2),
+                    "table": passage.table.names or None if passage.table else None,
+                }
             )
             for passage in passages
         ]
@@ -155,7 +163,9 @@ class Tools:
         )
         best = passage.best
         text = passage.text[best.start - passage.start : best.end - passage.start]
-        return wanted.model_copy(update={"text": text, "start": best.start})
+        return wanted.model_copy(
+            update={"text": text, "start": best.start, "end": best.start + len(text)}
+        )
 
     def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
         """The passages, best first, that the budget holds with their documents' titles."""
@@ -164,7 +174,12 @@ class Tools:
 
         def first(size: int) -> Searched:
             some = passages[:size]
-            return Searched(passages=some, documents=_of(titles, some), notes=notes)
+            return Searched(
+                passages=some,
+                best=round(found.best, 2),
+                documents=_of(titles, some),
+                notes=notes,
+            )
 
         return fitted(first, len(passages), self._tokens, budget - _CURSOR)
 
@@ -193,6 +208,7 @@ class Tools:
                 raise InputError(f"start: {start}", f"0 to {info.characters - 1}")
             end = min(info.characters, start + budget * _CHARACTERS)
             text = state.texts([(info, start, end)])[0]
+        places = places_at(marks, start)
         result = Read(
             text=text,
             document=self._library.title(info),
@@ -200,7 +216,8 @@ class Tools:
             start=start,
             end=end,
             characters=info.characters,
-            place=place_in_words(places_at(marks, start)),
+            page=page_of(places),
+            place=place_in_words(places),
             heading=mark_at(marks, "heading", start),
             next=end,
             notes=list(map(one_line, info.notes)),
@@ -228,11 +245,11 @@ class Tools:
             found = self._library.index.check(text, names, min_score=min_score)
         places = [
             Match(
-                text=place.text,
-                document=short_id(place.document),
-                start=place.start,
-                place=place.place,
-                differences=[(each.given, each.text) for each in place.differences],
+                **shared_record(place)
+                | {
+                    "document": short_id(place.document),
+                    "similarity": round(place.similarity, 2),
+                }
             )
             for place in found.places
         ]
@@ -248,6 +265,7 @@ class Tools:
                 verdict=found.verdict,
                 places=shown,
                 passages=support,
+                best=round(found.best, 2),
                 documents=_of(titles, [*shown, *support]),
                 notes=notes,
             )

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
+from milepost.exports.records import shared_record
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
 from milepost.server.documents.library import Library
@@ -96,15 +97,7 @@ def _shown(library: Library, result: CheckResult) -> CheckAnswer:
 
 def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
     return FoundPlace(
+        **shared_record(place),
         id=document_id(place.document),
         title=titles[place.document],
-        start=place.start,
-        end=place.end,
-        text=place.text,
-        page=place.page,
-        place=place.place,
-        heading=place.heading,
-        similarity=place.similarity,
-        ignored=place.ignored,
-        differences=place.differences,
     )

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from milepost.exports import references
+from milepost.exports.records import shared_record
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
@@ -20,6 +21,7 @@ from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.state import ServerState, State, while_connected
 from milepost.store import DocumentInfo
 from milepost.types import Passage, Table
+from milepost.wording import nothing_reaches
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -119,19 +121,23 @@ class SearchAnswer(BaseModel):
 @router.post("/search", response_model_exclude_none=False)
 async def search(request: Request, state: ServerState, asked: SearchRequest) -> SearchAnswer:
     """Find the passages that answer a question, best first."""
-    return await searched(request, state, asked, partial(_answer, heat=bool(asked.heat)))
+    return await searched(request, state, asked, partial(_answer, asked=asked))
 
 
-def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
+def _answer(state: State, result: SearchResult, asked: SearchRequest) -> SearchAnswer:
+    heat = bool(asked.heat)
     names = {passage.document for passage in result.passages}
     infos = state.library.index.documents(names) if heat else []
+    notes = list(result.notes)
+    if not result.passages and result.best > 0.0:
+        notes.append(nothing_reaches(asked.min_score or 0.0, result.best, result.answerable))
     return SearchAnswer(
         passages=found(state.library, result.passages),
         best=result.best,
         answerable=result.answerable,
         calibrated=result.calibrated,
         terms={term: bool(weight) for term, weight in result.terms.items()},
-        notes=list(result.notes),
+        notes=notes,
         heat=_heat(result) if heat else None,
         peaks=_peaks(result, infos) if heat else None,
     )
@@ -167,20 +173,13 @@ def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
     known = {info.name: reference_of(info) for info in library.index.documents(names)}
     return [
         Found(
-            text=passage.text,
+            **shared_record(passage),
             id=document_id(passage.document),
             title=titles[passage.document],
-            start=passage.start,
-            end=passage.end,
-            score=passage.score,
             sentences=[
                 Sentence(text=hit.text, start=hit.start, end=hit.end, score=hit.score)
                 for hit in passage.hits
             ],
-            page=passage.page,
-            place=passage.place,
-            heading=passage.heading,
-            table=passage.table,
             reference=known.get(passage.document),
         )
         for passage in passages
