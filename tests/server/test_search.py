@@ -63,6 +63,27 @@ def test_a_quotation_is_checked(server: Server, text: str, verdict: str) -> None
         assert client.post("/check", json={"text": "?!"}).status_code == 422
 
 
+def test_a_result_without_passages_says_why(server: Server) -> None:
+    with server.client() as client:
+        none = client.post("/search", json={"question": "wax", "documents": []}).json()
+        assert none["passages"] == []
+        assert any("chosen" in note for note in none["notes"])
+        high = client.post("/search", json={"question": "wax", "min_score": 1}).json()
+        assert high["passages"] == []
+        assert 0 < high["best"] < 1
+        assert any("100%" in note for note in high["notes"])
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/page/nothing.js", "/documents/a/b/c"])
+def test_an_unknown_address_is_an_error_like_others(server: Server, path: str) -> None:
+    with server.client() as client:
+        got = client.get(path)
+    assert got.status_code == 404
+    error = got.json()["error"]
+    assert path in error["message"]
+    assert error["code"] == 404
+
+
 def _titles(passages: list[dict[str, str]]) -> set[str]:
     return {each["title"] for each in passages}
 

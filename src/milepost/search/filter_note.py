@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from milepost.filters import Filter
     from milepost.store.base import DocumentSelection, Snapshot
 
@@ -27,3 +29,10 @@ def no_match(where: Filter) -> str:
     """Write the note for a filter that matches no document."""
     written = str(where)
     return f"no document matches {written if len(written) <= _LONGEST else written[:199] + '…'}"
+
+
+def no_text(snapshot: Snapshot, names: Collection[str] | None) -> str:
+    """Write the note for a search of documents, all or those named, that have no sentence."""
+    if names is not None and not names and snapshot.statistics().documents:
+        return "no document was chosen"
+    return "there is no text to search"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from milepost.language.terms import words_of
-from milepost.search.filter_note import filter_matches_none, no_match
+from milepost.search.filter_note import filter_matches_none, no_match, no_text
 from milepost.search.language_notes import language_notes
 from milepost.search.passages import (
     Core,
@@ -120,7 +120,7 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
         if query.where is not None and filter_matches_none(snapshot, query.among):
             return SearchResult(notes=(no_match(query.where),))
         if names is None:
-            return SearchResult(terms=dict(scope.idf), notes=("there is no text to search",))
+            return SearchResult(terms=dict(scope.idf), notes=(no_text(snapshot, query.documents),))
     excluded: Places = {}
     found: Required | None = None
     if names is None or names:

@@ -87,6 +87,11 @@ def answer(status: int, message: str, headers: dict[str, str] | None = None) -> 
     return JSONResponse(body(status, message), status, headers)
 
 
+def no_such_address(path: str) -> JSONResponse:
+    """Say that nothing is there, and what tells where something is."""
+    return answer(404, f"there is nothing at {path:.200}; try: GET /openapi.json")
+
+
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer with these errors; other exceptions get status 500 and a log."""
     from fastapi.exceptions import RequestValidationError
@@ -109,7 +114,7 @@ async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
     return answer(status, library.without_path(str(error)), later)
 
 
-async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
     # What was sent is not repeated: it may be long, or secret.
     # Of a value that may be of several types, the error that went deepest into it says most.
     first = max(error.errors(), key=lambda each: len(each["loc"]))
@@ -118,14 +123,25 @@ async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
     said = first["msg"]
     if "UploadFile" in said:
         said = "a file with a name is needed; try: curl -F file=@PATH"
+    if first["type"] == "extra_forbidden":
+        said = "there is no such field" + _known(request)
     if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
         said = "not JSON; try: an object, with Content-Type: application/json"
     return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
 
 
+def _known(request: Request) -> str:
+    """A hint with the fields that a body of this address may have."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    fields = getattr(body.field_info.annotation, "model_fields", {}) if body else {}
+    return f"; try: {', '.join(fields)}" if fields else ""
+
+
 async def _http(request: Request, error: HTTPException) -> Response:
     if error.status_code == 405:
         return _not_allowed(request)
+    if error.status_code == 404:  # Starlette's: ours say which document or model is not there
+        return no_such_address(request.url.path)
     # An upload is spooled to the disk while it is parsed, and FastAPI makes 400 of any failure.
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno in FULL:

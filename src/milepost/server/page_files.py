@@ -6,6 +6,8 @@ from importlib.resources import files
 
 from starlette.responses import Response
 
+from milepost.server.failures import no_such_address
+
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 _FOLDER = files("milepost.server") / "page"
 _NAMES = frozenset(each.name for each in _FOLDER.iterdir() if each.is_file())
@@ -15,7 +17,7 @@ def page_file(name: str) -> Response:
     """A file of the page, or status 404."""
     kind = name.rpartition(".")[2]
     if name not in _NAMES or kind not in _TYPES:  # the names are a list: no path is ever built
-        return Response(status_code=404)
+        return no_such_address(f"/page/{name}")
     return Response(
         (_FOLDER / name).read_bytes(),
         media_type=f"{_TYPES[kind]}; charset=utf-8",

@@ -70,8 +70,10 @@ class _Server(MCPServer[Any]):
         """See ``MCPServer``."""
         given = {key: value for key, value in arguments.items() if value is not None}
         tool = self._tool_manager.get_tool(name)
-        for key in given.keys() - (tool.parameters["properties"] if tool else given).keys():
-            raise ToolError(one_line(f"{name} has no argument {key}")[:1000])
+        known = tool.parameters["properties"] if tool else given
+        for key in given.keys() - known.keys():
+            said = f"{name} has no argument {key:.200}; try: {', '.join(known)}"
+            raise ToolError(one_line(said)[:1000])
         try:
             return await super().call_tool(name, given, context)
         except ToolError as error:
