@@ -27,6 +27,7 @@ traceback.
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import PurePath
 from typing import Literal
 
 # Comparing a name with more names than this takes seconds.
@@ -179,4 +180,21 @@ def nearest(name: str, known: Collection[str]) -> str:
 
     folded = {each.casefold(): each for each in known}
     near = get_close_matches(name.casefold(), folded, 1, 0.4)
+    return f"{folded[near[0]]!r}, or " if near else ""
+
+
+def nearest_file(name: str, known: Collection[str]) -> str:
+    """Start a hint with the known file whose name is much like that of ``name``; see ``nearest``.
+
+    Folders and suffixes do not count: those that many files share would make any of them near.
+
+    >>> nearest_file("tea/nothere.pdf", ["tea/fedreg.pdf"]), nearest_file("fedrg", ["fedreg.pdf"])
+    ('', "'fedreg.pdf', or ")
+    """
+    if len(known) > _MAX_COMPARED:
+        return ""
+    from difflib import get_close_matches  # only errors need it
+
+    folded = {PurePath(each).stem.casefold(): each for each in known}
+    near = get_close_matches(PurePath(name).stem.casefold(), folded, 1, 0.6)
     return f"{folded[near[0]]!r}, or " if near else ""

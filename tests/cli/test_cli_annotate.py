@@ -37,6 +37,8 @@ def test_a_copy_is_written(cli, refusal, any_chance, pdf, tmp_path):
     assert made.read_bytes().startswith(pdf.read_bytes())
     assert count_highlights(made.read_bytes(), "x") == 2
     assert "another file, or --overwrite" in refusal("annotate", pdf, QUESTION, *any_chance)
+    for other in ("marked.docx", "marked"):
+        assert "must end in .pdf" in refusal("annotate", pdf, QUESTION, "-o", tmp_path / other)
     out = tmp_path / "deep" / "out.pdf"
     result = cli("annotate", pdf, QUESTION, "-o", out, "-k", 1, "--json", *any_chance)
     record = json.loads(result.stdout)

@@ -94,7 +94,11 @@ def test_in_limits_the_documents(cli, refusal, model, notes, db):
         asked = "check", *where, "the queen lays the eggs", "--min-score", 1, *model
         assert cli(*asked, "--in", "bees.txt").exit_code == 0
         assert cli(*asked, "--in", "gold.txt").exit_code == 8  # found elsewhere
-        assert "no document matches golf.txt" in refusal(*asked, "--in", "golf.txt")
+        assert "no document matches golf.txt; try: 'gold.txt'" in refusal(
+            *asked, "--in", "golf.txt"
+        )
+        unlike = refusal(*asked, "--in", "nothere.txt")
+        assert "no document matches nothere.txt; try: milepost info" in unlike
 
 
 def test_the_text_may_come_from_stdin(cli, refusal, model, notes):

@@ -21,7 +21,7 @@ from milepost.errors import (
     OldSchema,
     StoreError,
     UnreadableFile,
-    nearest,
+    nearest_file,
 )
 from milepost.objects import ObjectAddress, is_address
 from milepost.store.address import IndexPlace, local_folder
@@ -293,8 +293,10 @@ def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
             or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
         ]
         if not matches:
-            near = nearest(Path(want).name, {Path(name).name for name in known})
-            raise InputError(f"no document matches {want}", f"{near}milepost info")
+            near = nearest_file(want, {Path(name).name for name in known})
+            raise InputError(
+                f"no document matches {want}", f"{near}milepost info, which lists documents"
+            )
         chosen |= dict.fromkeys(matches)
     return list(chosen)
 

@@ -19,7 +19,6 @@ from milepost.cli.console.screen import size_text
 from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
 from milepost.cli.sources import complain, unreadable
 from milepost.exports.records import print_json, report_record
-from milepost.exports.writing import check_new
 from milepost.wording import counted
 
 if TYPE_CHECKING:
@@ -70,11 +69,11 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
     command line with the same model.
     """
     from milepost.exports.view import page_model, write_page
-    from milepost.exports.view.page import EXAMPLE
+    from milepost.exports.view.page import check_page
     from milepost.exports.view.rounding import LIGHT
 
     output = output.expanduser()
-    check_new(output, EXAMPLE, overwrite=overwrite)
+    check_page(output, overwrite=overwrite)
     chosen = (options.model or LIGHT) if full else page_model(options.model)
     from milepost.encoder import load
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -80,6 +80,24 @@ def check_new(path: Path, example: str, *, overwrite: bool) -> None:
         raise InputError(f"{path.parent} does not exist", "a folder that does")
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists", "another name, or --overwrite")
+
+
+def check_suffix(path: Path, suffixes: Sequence[str], form: str) -> None:
+    """Refuse a file whose name promises another format than it would have.
+
+    Args:
+        path: the file.
+        suffixes: those of the format, the usual one first.
+        form: what is written, in words.
+
+    Raises:
+        InputError: it has another suffix, or none.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise InputError(
+            f"{path} would be {form}, so it must end in {' or '.join(suffixes)}",
+            path.with_suffix(suffixes[0]).name,
+        )
 
 
 def check_output(path: Path) -> None:

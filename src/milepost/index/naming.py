@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
-from milepost.errors import InputError, nearest
+from milepost.errors import InputError, nearest_file
 from milepost.index.places import absolute
 from milepost.store import Snapshot
 
@@ -80,5 +80,5 @@ def stored_names(names: Iterable[Name], state: Snapshot) -> list[str | None]:
 def not_found(name: str, state: Snapshot) -> tuple[str, str]:
     """Return the problem and the hint for a document that is not in the index."""
     stored = [info.name for info in state.documents()]
-    near = nearest(name, stored) or nearest(str(absolute(name)), stored)
+    near = nearest_file(name, stored)
     return f"{name} is not in the index", f"{near}milepost index {name}"

@@ -70,6 +70,13 @@ def test_a_page_that_is_there_stays(book: Index, tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.parametrize("name", ["page.txt", "page", "page.pdf"])
+def test_a_name_of_another_format_is_refused(book: Index, tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"must end in \.html"):
+        write_page(book, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_too_many_sentences_are_refused_with_their_number(
     light: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

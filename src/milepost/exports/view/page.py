@@ -14,10 +14,11 @@ from milepost.exports.view.document_sections import add_documents
 from milepost.exports.view.model_sections import add_model
 from milepost.exports.view.pack import Pack, as_characters
 from milepost.exports.view.stemmers import module
-from milepost.exports.writing import check_new, write_bytes
+from milepost.exports.writing import check_new, check_suffix, write_bytes
 from milepost.index import Index
 
 EXAMPLE = "page.html"
+_SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,23 @@ def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = 
             replaced, or the file cannot be written.
     """
     target = Path(path)
-    check_new(target, EXAMPLE, overwrite=overwrite)
+    check_page(target, overwrite=overwrite)
     text, size = page_text(index)
     write_bytes(target, text.encode())
     return size
+
+
+def check_page(path: Path, *, overwrite: bool) -> None:
+    """Refuse a file that could not be written, before hours of reading.
+
+    Raises:
+        InputError: it is not to be replaced, its folder is not there, or its suffix is not that of
+            a page.
+    """
+    check_new(path, EXAMPLE, overwrite=overwrite)
+    if path.exists() and not path.is_file():
+        return  # a device or a pipe has no suffix
+    check_suffix(path, _SUFFIXES, "a page in HTML")
 
 
 def page_text(index: Index) -> tuple[str, PageSize]:
@@ -125,6 +139,7 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
         ("{{document}}", bundle.element("document")),
         ("{{confirm-dialog}}", bundle.element("confirm-dialog")),
         ("{{style}}", style),
+        ("{{early}}", early),
         ("{{script}}", script),
         ("{{data}}", data),
     ):
@@ -136,4 +151,3 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-        ("{{early}}", early),
