@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,26 @@ _LAYER = re.compile(rb"/OC\s*(?:\d+\s+\d+\s+R|<<)")
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
 
-@contextmanager
-def open_pdf(data: bytes, name: str) -> Iterator[Any]:
-    """Open a pypdfium2 document and close it at the end; the lock of ``glyphs`` must be held.
+class OpenPdf(pypdfium2.PdfDocument):  # type: ignore[misc] # it has no types
+    """A document of pypdfium2, and what pdfium does not tell of it."""
 
-    Its ``has_layers`` says whether forms, which are parts of pages, may be in layers by themselves:
-    pdfium does not tell, but what is said of a form is never compressed.
+    def __init__(self, data: bytes) -> None:
+        """Open the bytes of a PDF."""
+        super().__init__(data)
+        self._data = data
+
+    @cached_property
+    def has_layers(self) -> bool:
+        """Whether forms, which are parts of pages, may be in layers by themselves.
+
+        What is said of a form is never compressed.
+        """
+        return _LAYER.search(self._data) is not None
+
+
+@contextmanager
+def open_pdf(data: bytes, name: str) -> Iterator[OpenPdf]:
+    """Open a document and close it at the end; the lock of ``glyphs`` must be held.
 
     Raises:
         UnreadableFile: empty, not a PDF, damaged beyond repair, or a password is needed.
@@ -35,12 +50,11 @@ def open_pdf(data: bytes, name: str) -> Iterator[Any]:
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
         raise UnreadableFile(f"{name} is not a PDF", "check the type of the file")
     try:
-        document = pypdfium2.PdfDocument(data)
+        document = OpenPdf(data)
         pages = len(document)
     except pypdfium2.PdfiumError as error:
         raise _refusal(name) from error
     try:
-        document.has_layers = _LAYER.search(data) is not None
         if not pages:
             raise UnreadableFile(f"{name} has no pages", "download it again")
         yield document
