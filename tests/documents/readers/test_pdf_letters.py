@@ -4,9 +4,13 @@ from milepost.documents.readers.pdf.read import read_pdf
 from support.pdf_writer import PdfPage, check_document, in_own_font, write_pdf
 
 
-def _read(pieces: list[tuple[float, str]]) -> str:
-    """Read a line of pieces of text, each drawn at its x from left to right, 6 points a letter."""
-    drawn = [(f"1 0 0 1 {x} 700", piece) for x, piece in pieces]
+def _read(*lines: list[tuple[float, str]]) -> str:
+    """Read lines of pieces of text, each drawn at its x from left to right, 6 points a letter."""
+    drawn = [
+        (f"1 0 0 1 {x} {700 - 20 * row}", piece)
+        for row, line in enumerate(lines)
+        for x, piece in line
+    ]
     document = read_pdf(in_own_font(drawn, 500), "a.pdf", None)
     check_document(document)
     return document.text
@@ -26,6 +30,25 @@ def test_a_latin_word_stands_where_a_line_from_right_to_left_has_it() -> None:
         pieces.append((right, part if part == word else part[::-1]))
         right -= 5
     assert _read(pieces) == f"{before} {word} {after}"
+
+
+def test_rows_of_a_table_are_read_from_the_right() -> None:
+    """The label is on the right, and the columns follow it to the left."""
+    rows = [("الطاحونة", "2021", "2022"), ("العليا", "40", "55"), ("السفلى", "12", "17")]
+    lines = [
+        [(500 - 6 * len(cell) - 140 * place, cell[::-1] if place == 0 else cell)]
+        for row in rows
+        for place, cell in enumerate(row)
+    ]
+    for order in ((0, 1, 2), (2, 1, 0)):
+        drawn = [[lines[3 * row + place][0] for place in order] for row in range(3)]
+        assert _read(*drawn).split("\n") == [" ".join(row) for row in rows]
+
+
+def test_bullets_stand_before_items_from_right_to_left() -> None:
+    items = ["الطاحونة العليا قرب الجسر", "الطاحونة السفلى قرب البحيرة"]
+    drawn = [[(480 - 6 * len(item), item[::-1]), (510, "•")] for item in items]
+    assert _read(*drawn).split() == " ".join(f"• {item}" for item in items).split()
 
 
 def test_accents_printed_over_letters_are_put_on_them() -> None:

@@ -7,7 +7,6 @@ flow, which ``rows`` orders. A table is not a pair of columns: its rows are read
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ MIN_LINES = 3  # on each side of a gutter
 TALL = 12  # minimum lines of columns with short lines, as in an index
 MAX_LINES = 3000  # a page with more is a map or a drawing, and has no columns
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff]")
 
 
 def reading_order(lines: list[Line]) -> list[list[Line]]:
@@ -47,8 +45,6 @@ def _cut(lines: list[Line]) -> list[list[Line]]:
             parts[3].append(line)
         else:
             parts[2 if line.left >= gutter - 0.3 * line.size else 1].append(line)
-    if _is_right_to_left(lines):
-        parts[1], parts[2] = parts[2], parts[1]
     return [flow for part in parts if part for flow in _cut(part)]
 
 
@@ -153,8 +149,3 @@ def _letters(text: str) -> int:
     if text.isascii():
         return len(text.encode().translate(None, _NO_LETTERS))
     return sum(map(str.isalpha, text))
-
-
-def _is_right_to_left(lines: list[Line]) -> bool:
-    text = "".join(line.text for line in lines)
-    return 2 * len(_RIGHT_TO_LEFT.findall(text)) > len(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,26 +140,21 @@ class _Run:
 
     def has_text(self, size: float) -> bool:
         """Whether running text begins below it, and is wider than its last line."""
-        last, line = self.lines[-1], self._below(size)
+        last, line = self.lines[-1], self.after[0] if self.after else None
         if line is None or line.bold or _in_row(line, self.after[1:2]):
             return False
+        below = 0 < line.base - last.base < 4 * max(last.size, size)
         wide = line.width > 16 * size and line.right > last.right + size
         letters = 2 * sum(map(str.isalpha, line.text)) > len(line.text)
-        return wide and letters and 0.85 * size < line.size < LARGER * size
+        return below and wide and letters and 0.85 * size < line.size < LARGER * size
 
-    def is_of_title(self, size: float) -> bool:
-        """Whether it heads nothing: another such line follows, or one centred below it."""
-        first, line = self.lines[0], self._below(size)
-        if line is None or line.size >= LARGER * size:
+    def is_of_title(self, titles: Set[int]) -> bool:
+        """Whether it heads nothing: one of the ``titles`` follows, or a line centred below it."""
+        first, line = self.lines[0], self.after[0] if self.after else None
+        if line is None or id(line) in titles or line.base <= first.base:
             return True
         flush = abs(line.left - first.left) < 0.5 * first.size
         return not flush and abs(line.left + line.right - first.left - first.right) < 2 * first.size
-
-    def _below(self, size: float) -> Line | None:
-        """The next line, if it stands below it."""
-        last, line = self.lines[-1], self.after[0] if self.after else None
-        step = line.base - last.base if line else 0
-        return line if 0 < step < 4 * max(last.size, size) else None
 
 
 def _in_row(line: Line, others: Sequence[Line]) -> bool:
@@ -182,7 +177,8 @@ def _by_look(pages: Sequence[Page], size: float) -> dict[int, Heading]:
         count = sum(len(run.lines) for run in large)
         if large and (first or 2 * count > len(list(page.lines()))):
             top = max(large, key=lambda run: run.lines[0].size)
-            large = [run for run in large if run is top or not run.is_of_title(size)]
+            titles = {id(line) for run in large for line in run.lines}
+            large = [run for run in large if run is top or not run.is_of_title(titles)]
         first = first and not page.frame.lines
         found += [run for run in runs if run in large or (not run.large and run.has_text(size))]
     ranks = sorted({round(run.lines[0].size) for run in found if run.large}, reverse=True)

@@ -13,6 +13,7 @@ from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
 from milepost.documents.readers.pdf.records import Frame, Line, in_sequence
+from milepost.documents.readers.pdf.writing import runs_left
 from milepost.types import Box
 
 HARDLY = 200
@@ -44,7 +45,13 @@ class Page:
     pictures: float = 0.0
 
     def arrange(self) -> None:
-        """Put the lines into reading order; the furniture must be known."""
+        """Put the lines into reading order; the furniture must be known.
+
+        A page that is read from the right is mirrored, so that it is read like others from here on.
+        """
+        if runs_left("".join(line.text for line in self.frame.lines)):
+            for line in self.frame.lines:
+                line.left, line.right = -line.right, -line.left
         self.flows = reading_order(
             [line for line in self.frame.lines if id(line) not in self.dropped]
         )

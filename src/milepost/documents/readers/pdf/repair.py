@@ -15,11 +15,11 @@ from statistics import median
 import numpy as np
 
 from milepost.documents.readers.pdf.records import Flags, Integers, Line
+from milepost.documents.readers.pdf.writing import runs_left
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, forms
 
 WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
 ITEM_GAP = 2.6  # between the bullet of a list item and its words
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufeff]")
 _SIGNS = RAISED + LOWERED + END
 _MARK = re.compile(r"[•▪■➢✓·◦‣●○–—*✔\-]|\(?(?:\d{1,2}|[a-z])[.)]")
 
@@ -104,7 +104,7 @@ def _append(line: Line, more: Line) -> None:
         elif _raised(more, line):
             _signed(more, line)
     # After a superscript the gap before the next word is half its size.
-    leftwards = level and _runs_left(line.text + more.text)
+    leftwards = level and runs_left(line.text + more.text)
     # The spaces of Arabic are narrow.
     least = 0.1 if _raised(more, line) else 0.15 if leftwards else WORD_GAP
     spaced = more.left - line.right > least * max(line.size, more.size)
@@ -117,12 +117,6 @@ def _append(line: Line, more: Line) -> None:
     line.order = min(line.order, more.order)
     line.largest = max(line.largest, more.largest)
     line.bold = line.bold and more.bold
-
-
-def _runs_left(text: str) -> bool:
-    """Whether most letters of a text are written from right to left."""
-    found = len(_RIGHT_TO_LEFT.findall(text))
-    return found > 0 and 2 * found > sum(map(str.isalpha, text))
 
 
 def _insert(line: Line, mark: Line) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -132,9 +133,23 @@ def _words(code: Integers) -> Integers:
     return np.maximum.accumulate(word)
 
 
+_LEFTWARDS = ((0x590, 0x8FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFF), (0x10800, 0x10FFF))
+"""Code points of Hebrew, Arabic and other scripts from right to left, first and last."""
+_LEFTWARD = re.compile("[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _LEFTWARDS) + "]")
+
+
 def right_to_left(code: Integers) -> Flags:
-    """Say which code points are of Hebrew, Arabic and the scripts between them."""
-    return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))
+    """Say which code points are of scripts that are written from right to left."""
+    found: Flags = np.zeros(len(code), np.bool_)
+    for first, last in _LEFTWARDS:
+        found |= (code >= first) & (code <= last)
+    return found
+
+
+def runs_left(text: str) -> bool:
+    """Whether most letters of a text are written from right to left."""
+    found = len(_LEFTWARD.findall(text))
+    return found > 0 and 2 * found > sum(map(str.isalpha, text))
 
 
 def _are_bold(text: Any, items: Integers, numbers: Integers) -> Flags:
