@@ -96,3 +96,61 @@ def test_a_list_at_the_foot_of_a_page_is_no_note() -> None:
     text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
     assert text.index("in these years:") < text.index("1. the year of the flood")
     assert text.index("2. the year of the fire") < text.index("and the year after that.")
+
+
+FILING = [
+    "10.On the twelfth of May an opposition was filed against the mark by the",
+    "Washington Mill Club, which had used the same name for the bread that is",
+    "sold at its gate. The opposition was dismissed in the autumn of that year.",
+    "11.The petitioner has owned the name of the mill since the March before it",
+    "was built, and no one else has ever ground corn under that name.",
+]
+
+
+def spaced(page: PdfPage, top: float, lines: list[str], step: float) -> None:
+    """Write lines as a court has them: words at a narrow tab after the number of a paragraph."""
+    for at, line in enumerate(lines):
+        number, dot, words = line.partition(".")
+        if number.isdigit():
+            page.text(72, top - at * step, number + dot, 12)
+            page.text(90.4, top - at * step, words, 12)
+        else:
+            page.text(90, top - at * step, line, 12)
+
+
+@pytest.mark.parametrize("step", [18, 24, 27.6, 30])
+def test_lines_far_apart_are_one_paragraph(step: float) -> None:
+    page = PdfPage()
+    spaced(page, 700, FILING, step)
+    page.lines(72, 700 - 5.8 * step, ["Signed in the town of Mill Lane"], 12)
+    document = read_pdf(write_pdf([page]), "a.pdf", None)
+    check_document(document)
+    assert document.text.replace("\n\n", "\n").split("\n") == [
+        " ".join(FILING[:3]).replace("10.", "10. "),
+        " ".join(FILING[3:]).replace("11.", "11. "),
+        "Signed in the town of Mill Lane",
+    ]
+
+
+def test_text_far_apart_stays_whole_beside_lines_that_are_near() -> None:
+    page = PdfPage()
+    page.lines(72, 720, [f"    value_{number} = {number};" for number in range(16)], 10, 11.2)
+    lines = [line.partition(".")[2] if line[0].isdigit() else line for line in FILING]
+    page.lines(72, 500, lines, 12, 24)
+    text = read_pdf(write_pdf([page]), "a.pdf", None).text
+    assert " ".join(lines[:3]) in text
+    assert " ".join(lines[3:]) in text
+
+
+def test_a_name_goes_on_over_the_page() -> None:
+    """Where its next word had no room, a line is full, also with a ragged margin."""
+    first, second = PdfPage(), PdfPage()
+    lines = ["The mills of the valley were built by the river near the town of Upper Falls,"]
+    first.lines(
+        72, 700, [*lines, "and the oldest of them stands in what is now the Middlesborough-"]
+    )
+    second.lines(
+        72, 700, ["Cunninghamshire road, by the bridge that the flood had left to the", "town."]
+    )
+    text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
+    assert "the Middlesborough-Cunninghamshire road" in text

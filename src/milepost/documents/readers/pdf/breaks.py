@@ -7,6 +7,7 @@ weight, the bullet of a list item. They look at one flow at a time.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from enum import Enum
 from itertools import pairwise
 from statistics import median
@@ -23,6 +24,8 @@ _HYPHENATED = re.compile(r"[^\W\d_]{2}[-\u00ad\u2010]$")
 _INSIDE = re.compile(r"[^\W_][,\-\u2010’”\")\]]?$")
 _LAST = re.compile(r"[^\W_][.!?][\"'”’)\]]*$")
 _OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
+_WIDE = 16  # font sizes: a line of running text, and not of a table or a list of names
+_STEP = 0.5  # points by which equal distances of lines may differ
 
 
 class Break(Enum):
@@ -43,6 +46,7 @@ class Flow:
         self.left = min(line.left for line in lines)
         self.right = max(line.right for line in lines)
         self._lead = self._leading()
+        self._spaced = self._spaced_leading()
         self._margins = self._stacks()
 
     def _leading(self) -> float:
@@ -52,6 +56,27 @@ class Flow:
             if _stacked(a, b) and b.base - a.base < 2.2 * b.size
         ]
         return median(steps) if steps else 1.25 * median(line.size for line in self.lines)
+
+    def _spaced_leading(self) -> float:
+        """Distance of lines of running text with much space between them; 0 if there are none.
+
+        In a double-spaced text, sentences go on after that much space; elsewhere, few do.
+        """
+        pairs = [(a, b) for a, b in pairwise(self.lines) if b.base - a.base < 3.2 * b.size]
+        far = [(a, b) for a, b in pairs if b.base - a.base > 1.3 * b.size]
+        steps = Counter(round((b.base - a.base) / _STEP) for a, b in far if self._runs_into(a, b))
+        if not steps:
+            return 0.0
+        usual = steps.most_common(1)[0][0] * _STEP
+        all_steps = [b.base - a.base for a, b in pairs if self._runs_into(a, b)]
+        count = sum(abs(step - usual) <= 2 * _STEP for step in all_steps)
+        return usual if count >= max(2, len(all_steps) / 4) else 0.0
+
+    def _runs_into(self, a: Line, b: Line) -> bool:
+        """Whether a wide line ends inside of a sentence that the line below it continues."""
+        wide = a.width > max(_WIDE * a.size, 0.6 * (self.right - self.left))
+        goes_on = b.text[0].isalpha() and not b.text[0].isupper() and not _ENDS.search(a.text)
+        return wide and goes_on and a.bold == b.bold and _stacked(a, b) and _same_size(a, b)
 
     def _stacks(self) -> list[tuple[float, float]]:
         """For each line, the left and right margin of its stack of lines."""
@@ -90,8 +115,7 @@ class Flow:
         small = min(len(last.text), len(line.text)) <= 3
         if not small and (not _same_size(last, line) or last.bold != line.bold):
             return Break.PARAGRAPH
-        wide = step > 1.3 * (lead or self._lead) + 0.5 and step > 1.15 * size
-        if wide:
+        if self._is_wide(step, lead, last, line):
             return Break.PARAGRAPH
         if is_item(line.text) and not self._only_looks_like_item(at):
             return Break.ROW
@@ -99,6 +123,19 @@ class Flow:
             # Below several cells: the next row, or running text that has a wide gap.
             return Break.NONE if self._runs_on(row, line) else Break.ROW
         return self._inside(at, row, lead is None)
+
+    def _is_wide(self, step: float, lead: float | None, last: Line, line: Line) -> bool:
+        """Whether there is more space below a line than between the lines of a paragraph."""
+        inside = self._is_spaced(lead) if lead else last.width > _WIDE * last.size
+        if inside and self._is_spaced(step):
+            return False
+        tight = self._is_spaced(lead) and self._spaced > 1.5 * line.size and not is_item(line.text)
+        usual = 1.15 * self._spaced if tight else 1.3 * (lead or self._lead)
+        return step > usual + 0.5 and step > 1.15 * max(last.size, line.size)
+
+    def _is_spaced(self, step: float | None) -> bool:
+        """Whether a step is the usual one of running text with much space between its lines."""
+        return step is not None and self._spaced > 0 and abs(step - self._spaced) <= 2 * _STEP
 
     def _only_looks_like_item(self, at: int) -> bool:
         """Whether a number at the start of line ``at`` belongs to the sentence before it."""
@@ -131,7 +168,10 @@ class Flow:
         size = line.size
         ended = bool(_ENDS.search(last.text))
         lower = line.text[0].islower()
-        short = last.right + _first_word(line) + 0.8 * size < right
+        # Inside of running text, the next word may be wider than it seems.
+        running = _is_cut(last) and (not first or last.width > 2 * _WIDE * size)
+        slack = 1.6 if running else 0.8
+        short = last.right + _first_word(line) + slack * size < right
         both_short = max(last.right, line.right) < left + 0.6 * (self.right - self.left)
         kind = Break.ROW if both_short else Break.PARAGRAPH
         if any(map(last.text.__contains__, _DOTS)) and _LEADER.search(last.text):
@@ -167,6 +207,12 @@ class Flow:
         """The right margin of the lines above and below line ``at``."""
         return self._margins[at][1]
 
+    def has_no_room(self, at: int, after: Line) -> bool:
+        """Whether the first word of the line after line ``at`` did not fit into it."""
+        line = self.lines[at]
+        room = self.right_margin(at) - line.right
+        return room < _first_word(after) + 0.8 * line.size
+
     def starts_flush(self, at: int) -> bool:
         """Whether line ``at`` begins at the left margin, as a line inside a paragraph does."""
         return self.lines[at].left < self._margins[at][0] + 0.6 * self.lines[at].size
@@ -180,6 +226,10 @@ def continues(flow: Flow, last: int, after: Flow, at: int) -> bool:
     if line.text[0].islower() and len(line.text) > 3:
         return True
     full = flow.ends_full(last) and after.starts_flush(at)
+    if not full and _is_cut(before) and not is_item(before.text):
+        # Inside of a list item, the lines stand to the right of the margin.
+        flush = after.starts_flush(at) or abs(line.left - before.left) < 0.3 * line.size
+        full = flush and flow.has_no_room(last, line)
     wide = before.width > max(10 * before.size, 0.6 * (flow.right - flow.left))
     return full and wide and line.width > 5 * line.size
 
@@ -212,6 +262,12 @@ def ends_sentence(line: Line) -> bool:
 def is_item(text: str) -> bool:
     """Whether a line begins with a bullet or the number of a list item."""
     return bool(_ITEM.match(text))
+
+
+def _is_cut(line: Line) -> bool:
+    """Whether a line of running text ends inside of a sentence."""
+    inside = line.text[-1].isalpha() or line.text[-1] in ",-\u2010"
+    return inside and line.width > _WIDE * line.size
 
 
 def _stacked(a: Line, b: Line) -> bool:

@@ -170,6 +170,8 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
     at, last = starts[:-1], starts[1:] - 1  # the first and the last glyph of each line
     own = letters[chosen]
     spaced = np.append(space, np.zeros(1, np.bool_))
+    for mark in _marks_of_items(own & _LETTER, gap / larger, at, last):
+        spaced[mark] = True
     for first, end in set_wide(spaced, at, last):
         inside = slice(first, end)
         gaps = (left[1:] - right[:-1])[inside].tolist()
@@ -215,6 +217,25 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
                     line.insert(int(places[spot]) - begin, sign, [-1], [float(left[spot])])
         lines.append(line)
     return lines
+
+
+def _marks_of_items(own: _Letters, gap: Floats, at: Integers, last: Integers) -> list[int]:
+    """Find the lines that begin with a number of a list which words follow at a narrow tab.
+
+    Returns:
+        The glyph that ends each number: its dot or bracket.
+    """
+    found = []
+    digit = (own >= ord("0")) & (own <= ord("9"))
+    for first, end in zip(at[digit[at]].tolist(), last[digit[at]].tolist(), strict=True):
+        mark = first + 1
+        while mark < end and mark < first + 3 and digit[mark]:
+            mark += 1
+        if mark < end and chr(own[mark]) in ".)" and chr(own[mark + 1]).isupper():
+            usual = max(gap[first:mark].max(), 0)
+            if gap[mark] > max(BREAK_GAP, 3 * usual):
+                found.append(mark)
+    return found
 
 
 def _laid_out(
