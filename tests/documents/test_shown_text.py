@@ -86,6 +86,9 @@ BEGIN, SEPARATE, END = (
          {}, "noA"),
         (run("b", "<w:rFonts w:ascii='Symbol'/>") + run("-rays"), {}, "β-rays"),
         ("<w:r><w:sym w:font='Wingdings 2' w:char='F052'/></w:r>", {}, "☑"),
+        ("<w:r><w:sym w:font='Wingdings' w:char='F077'/></w:r>", {}, "⬩"),
+        (run("w\xab\x8c", "<w:rFonts w:ascii='Wingdings' w:hAnsi='Wingdings'/>"), {}, "⬩★➊"),
+        (run("\xae\xe9\x6a", "<w:rFonts w:ascii='Wingdings 2' w:hAnsi='Wingdings 2'/>"), {}, "⬥★①"),
         (f"<mc:AlternateContent xmlns:mc='{MC}'><mc:Fallback>{run('Old')}</mc:Fallback>"
          "</mc:AlternateContent>", {}, "Old"),
         ("<w:r><w:pict><v:textpath xmlns:v='v' string='DRAFT'/></w:pict></w:r>", {}, "DRAFT"),
