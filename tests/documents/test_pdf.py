@@ -194,6 +194,27 @@ def test_a_column_without_a_name_keeps_its_figures() -> None:
     assert [row.cells for row in table.rows] == [("Sales 2019", "7", "5"), ("Costs", "9", "4")]
 
 
+def test_a_name_above_several_columns_belongs_to_each() -> None:
+    page = PdfPage()
+    rows = [
+        (("Men", 230), ("Women", 340)),
+        (("Paid", 200), ("Free", 240), ("All", 282), ("Paid", 320), ("Free", 360), ("All", 402)),
+        *(
+            ((label, 72), *((str(4 + k), 206 + 40 * k) for k in range(6)))
+            for label in ("Riders on trams", "Riders on ferries")
+        ),
+    ]
+    for number, row in enumerate(rows):
+        for words, x in row:
+            page.text(x, 700 - 14 * number, words)
+    document = _made([page])
+    end = len(document.text)
+    table = table_at(document.marks, document.text, 0, [(end - 2, end)], (0, end))
+    assert table is not None
+    named = [f"{group} {name}" for group in ("Men", "Women") for name in ("Paid", "Free", "All")]
+    assert table.columns == ("", *named)
+
+
 def test_list_items_begin_blocks() -> None:
     page = PdfPage()
     page.text(72, 700, "• first item of the list that goes on")

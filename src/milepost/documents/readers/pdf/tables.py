@@ -94,21 +94,35 @@ def _is_text(cells: Sequence[Line]) -> bool:
 
 @dataclass(slots=True)
 class _Column:
-    """A column of figures: its edges, its rows, its name, and where the space beside it begins."""
+    """A column of figures: its edges, its rows, its name, and where the space beside it begins.
+
+    ``group`` is the name that it shares with the columns beside it.
+    """
 
     left: float
     right: float
     rows: int = 1
     name: str = ""
     band: float = 0.0
+    group: str = ""
 
     def holds(self, cell: Line) -> bool:
         """Whether a figure stands in this column: by its right or left edge, or in the middle."""
         left, right = cell.left - self.left, cell.right - self.right
         return min(abs(right), abs(left), abs(left + right) / 2) <= _NEAR
 
+    @property
+    def full_name(self) -> str:
+        return f"{self.group} {self.name}".strip()
+
     def add_name(self, text: str) -> None:
         self.name = f"{self.name} {text}".strip()
+
+    def add_group(self, text: str) -> None:
+        if self.name:
+            self.add_name(text)
+        else:
+            self.group = f"{self.group} {text}".strip()
 
 
 def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
@@ -203,9 +217,10 @@ def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]
             if above:
                 named, end = number, len(words)
                 _name_line(columns, above)
-    if any(len(column.name) > _NAME or _TWO_YEARS.search(column.name) for column in columns):
-        for column in columns:
-            column.name = ""
+    wrong = any(len(each.name) > _NAME or _TWO_YEARS.search(each.full_name) for each in columns)
+    for column in columns:
+        column.name, column.group = "" if wrong else column.full_name, ""
+    if wrong:
         return len(header), ""
     # What stands below the names is the name of a section.
     return (named, " ".join(words[:end])) if named else (len(header), " ".join(words))
@@ -231,6 +246,10 @@ def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
         for number, column in enumerate(columns):
             column.add_name(cells[number // each].text)
         return
+    if not left_over and each and _are_above(columns, cells):
+        for number, column in enumerate(columns):
+            column.add_group(cells[number // each].text)
+        return
     for cell in cells:
         middle = (cell.left + cell.right) / 2
         left, right = columns[0].band, columns[-1].right
@@ -245,6 +264,22 @@ def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
                 or inside > 0.5 * (column.right - column.band)
             ):
                 column.add_name(cell.text)
+
+
+def _are_above(columns: Sequence[_Column], cells: Sequence[Line]) -> bool:
+    """Whether each of several names stands in the middle above as many columns as the others."""
+    each = len(columns) // len(cells)
+    # Below another name, it may be a part of the name of the middle column.
+    below = any(column.full_name for column in columns)
+    for number, cell in enumerate(cells):
+        group = columns[number * each : (number + 1) * each]
+        left, right = group[0].band, group[-1].right
+        if abs((cell.left + cell.right) / 2 - (left + right) / 2) > _CENTRED * (right - left):
+            return False
+        middle = group[each // 2]
+        if below and each % 2 and cell.width < middle.right - middle.band:
+            return False
+    return len(cells) > 1
 
 
 def _inherit(columns: Sequence[_Column], above: Sequence[_Column]) -> None:
