@@ -209,8 +209,7 @@ def test_a_name_above_several_columns_belongs_to_each() -> None:
             page.text(x, 700 - 14 * number, words)
     document = _made([page])
     end = len(document.text)
-    table = table_at(document.marks, document.text, 0, [(end - 2, end)], (0, end))
-    assert table is not None
+    table = next(tables(document.marks)).rows(document.text, 0, [(end - 2, end)], (0, end))
     named = [f"{group} {name}" for group in ("Men", "Women") for name in ("Paid", "Free", "All")]
     assert table.columns == ("", *named)
 
