@@ -140,6 +140,9 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
             for difference, full in zip(place["differences"], meant["differences"], strict=True):
                 assert difference.items() <= full.items()
             assert "number" in {each.get("kind") for each in place["differences"]}
+        both = call(server, "check", text=f"Zebras graze in Kenya. {claim}").structured_content
+        assert [each["text"] for each in both["parts"]] == ["Zebras graze in Kenya.", claim]
+        assert both["parts"][1]["verdict"] == got["verdict"]
 
 
 def test_too_high_a_limit_names_the_best_probability(server) -> None:

@@ -82,6 +82,13 @@ class Match(BaseModel):
     )
 
 
+class Part(BaseModel):
+    """A sentence of a checked text that is not there as a whole."""
+
+    text: str
+    verdict: str
+
+
 class Checked(BaseModel):
     """What `check` gives."""
 
@@ -91,6 +98,9 @@ class Checked(BaseModel):
     )
     places: list[Match] = Field(
         description="Where it is, or the sentence that decides, with what differs."
+    )
+    parts: list[Part] = Field(
+        default_factory=list, description="The verdict on each of several sentences."
     )
     passages: list[Evidence] = Field(description="Passages about it.")
     best: float = Field(description="Probability of the best passage, returned or not.")

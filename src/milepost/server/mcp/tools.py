@@ -22,7 +22,16 @@ from milepost.index.naming import document_id, short_id
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library
 from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
-from milepost.server.mcp.results import Checked, Documents, Evidence, Listed, Match, Read, Searched
+from milepost.server.mcp.results import (
+    Checked,
+    Documents,
+    Evidence,
+    Listed,
+    Match,
+    Part,
+    Read,
+    Searched,
+)
 from milepost.server.names import one_line
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
@@ -258,12 +267,14 @@ class Tools:
             {each.document for each in found.places} | {each.document for each in found.passages}
         )
         notes = [*self._indexing(), *found.notes]
+        parts = [Part(text=each.text, verdict=each.verdict) for each in found.parts]
 
         def first(size: int) -> Checked:  # the places come first
             shown, support = places[:size], passages[: max(0, size - len(places))]
             return Checked(
                 verdict=found.verdict,
                 places=shown,
+                parts=parts,
                 passages=support,
                 best=round(found.best, 2),
                 documents=_of(titles, [*shown, *support]),
