@@ -91,7 +91,8 @@ def row_places(
         parts = regions(snapshot, rows.folded.text, among)
         infos = list({info.name: info for info, *_ in parts}.values())
         marks = dict(zip((info.name for info in infos), snapshot.marks(infos), strict=True))
-        for info, start, text in read(snapshot, parts):
+        held = {name for name, own in marks.items() if any(tables(own))}
+        for info, start, text in read(snapshot, [each for each in parts if each[0].name in held]):
             for each in in_tables(rows, fold(text), start, marks[info.name]):
                 found.setdefault((info.name, each.start), (info, each))
     return list(found.values())
