@@ -94,6 +94,29 @@ def test_fields_and_notes_are_read_beside_their_labels() -> None:
     assert text.split("\n\n") == ["Name: Ada Moor", "Decision: Agreed"]
 
 
+def test_fields_side_by_side_are_read_one_after_the_other() -> None:
+    """The second line of the left one is not behind the first line of the right one."""
+    form = "/Type/XObject/Subtype/Form/BBox[0 0 200 40]/Resources<</Font<</F1 3 0 R>>>>"
+    typed = [("Mill Lane 4", "Stonebridge"), ("Well Street 9", "Oldford")]
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R 8 0 R]>>>>",
+        "<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        FONT,
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>"
+        "/Contents 5 0 R/Annots[6 0 R 8 0 R]>>",
+        _stream("BT /F1 12 Tf 72 740 Td (Sender) Tj 240 0 Td (Receiver) Tj ET"),
+    ]
+    for number, (first, second) in enumerate(typed):
+        objects += [
+            f"<</Type/Annot/Subtype/Widget/FT/Tx/T(f{number})/V({first} {second})/F 4"
+            f"/Rect[{72 + 240 * number} 690 {272 + 240 * number} 730]"
+            f"/AP<</N {7 + 2 * number} 0 R>>>>",
+            _stream(f"BT /F1 12 Tf 0 25 Td ({first}) Tj 0 -14 Td ({second}) Tj ET", form),
+        ]
+    words = " ".join(_read(objects).text.split())
+    assert words == "Sender Receiver Mill Lane 4 Stonebridge Well Street 9 Oldford"
+
+
 def test_letters_filled_with_a_gradient_are_seen() -> None:
     """Their colour says nothing; the drawn page does."""
     shading = (

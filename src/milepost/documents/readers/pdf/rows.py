@@ -14,6 +14,7 @@ from statistics import median
 from milepost.documents.readers.pdf.records import Line, in_runs
 
 MAX_BLOCKS = 1000  # a page with more is a map or a drawing, without a reading order
+TIGHT = 1.35  # times the font size: the distance of lines in one field
 MIN_RUN_SHARE = 0.7  # of the lines, in the longest run, for the order of the file to be trusted
 
 
@@ -21,11 +22,14 @@ def order_flow(lines: list[Line]) -> list[Line]:
     """Order the lines of a flow (one column of running text, or a page without columns)."""
     typed = [line for line in lines if line.typed]
     if typed and len(typed) < len(lines):
-        # What is typed into a form is the last of the file, and stands after its label.
+        # What is typed into a form is the last of the file, and stands after its label; the lines
+        # of a field stand together, whatever is beside it.
         ordered = order_flow([line for line in lines if not line.typed])
-        for line in sorted(typed, key=lambda line: (line.base, line.left)):
-            at = _place(line, ordered)
-            ordered[at:at] = [line]
+        fields = [*map(_Block, in_runs(sorted(typed, key=lambda line: line.order), _is_field))]
+        if len(fields) <= MAX_BLOCKS:
+            fields = _by_place(fields)
+        for at, field in reversed([(_place(field.lines[0], ordered), field) for field in fields]):
+            ordered[at:at] = field.lines
         return ordered
     lines = sorted(lines, key=lambda line: line.order)
     runs = in_runs(lines, _goes_on)
@@ -129,6 +133,11 @@ def _continues(run: list[Line], line: Line) -> bool:
     alike = last.bold == line.bold and 0.8 < line.size / last.size < 1.25
     shared = min(last.right, line.right) - max(last.left, line.left)
     return below and alike and shared >= 0.5 * min(last.width, line.width)
+
+
+def _is_field(run: list[Line], line: Line) -> bool:
+    """Whether a typed line is in the field of those before it; other fields are further away."""
+    return _continues(run, line) and line.base - run[-1].base < TIGHT * line.size
 
 
 def _are_cells(stack: list[Line], lines: list[Line]) -> bool:
