@@ -139,10 +139,10 @@ def test_positions_that_are_counted_from_the_padding(tmp_path: Path) -> None:
     folder = sentence_transformer(tmp_path / "roberta", roberta=True)
     model = SentenceTransformerEmbedder("r", folder)
     model.model.max_seq_length = 512
-    assert model._window == 63
-    assert model.within(TEXT * 9, [(0, 9)])[2] > 63
+    assert model._window == 62
+    assert model.within(TEXT * 9, [(0, 9)])[2] > 62
     with pytest.raises((IndexError, RuntimeError)):  # a position more is too many
-        SentenceTransformerEmbedder("r", folder, window=64).within(TEXT * 9, [(0, 9)])
+        SentenceTransformerEmbedder("r", folder, window=63).within(TEXT * 9, [(0, 9)])
 
 
 @settings(max_examples=100, deadline=None)
