@@ -6,6 +6,7 @@ Those of words (``write_checkpoint``, ``encoder``, ``sentence_transformer``) sha
 
 import json
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,13 @@ def encoder(folder: Path, kind: str = "bert", *, template: bool = True, pad: str
 
 def tiny_tokenizer(name: str) -> Any:
     """A tokenizer of 300 entries: ``wordpiece``, ``unigram``, ``metaspace`` (BPE) or ``bytes``."""
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_str(_trained(name))
+
+
+@cache  # trained twice, it has its entries in two orders
+def _trained(name: str) -> str:
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
     specials = list(dict.fromkeys(_SPECIALS[name].values()))
@@ -212,7 +220,7 @@ def tiny_tokenizer(name: str) -> Any:
         alphabet = pre_tokenizers.ByteLevel.alphabet()
         trainer = trainers.BpeTrainer(initial_alphabet=alphabet, **settings)
     tokenizer.train_from_iterator([TEXT], trainer)
-    return tokenizer
+    return str(tokenizer.to_str())
 
 
 def tiny_network(kind: str, vocabulary: int = 300, **changes: Any) -> Any:
