@@ -30,7 +30,7 @@ from milepost_train.model.release import release
 from milepost_train.objectives.marked import candidates
 from milepost_train.stages import MarkedStage
 from milepost_train.teacher import Targets
-from support.small_models import LIGHT_CONFIG, write_checkpoint
+from support.tiny_models import LIGHT_CONFIG, write_checkpoint
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
 TINY = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}

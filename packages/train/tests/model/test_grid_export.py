@@ -25,9 +25,7 @@ from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_transformer import LandmarkTransformer
 from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.torch_engine import TorchEngine
-from support.foreign_folders import encoder
-from support.small_models import write_checkpoint
-from support.tiny_transformers import TEXT, tiny_folder
+from support.tiny_models import TEXT, encoder, tiny_folder, write_checkpoint
 
 WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
 

@@ -1,6 +1,7 @@
 """Folders of LMK pooling and of other libraries."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 
 import milepost
 from milepost.encoder import Encoder
@@ -28,18 +30,43 @@ from milepost_train.model.landmark_transformer import LandmarkTransformer
 from milepost_train.model.reading import Reading
 from milepost_train.model.torch_engine import TorchEngine
 from milepost_train.run import opened
-from support.foreign_folders import (
+from support.tiny_models import (
     CLS,
+    SEP,
+    TEXT,
     TEXTS,
-    by_the_rule,
     encoder,
     save_tokenizer,
+    tiny_folder,
+    write_checkpoint,
 )
-from support.small_models import write_checkpoint
 from support.tiny_runs import write_run
-from support.tiny_transformers import TEXT, tiny_folder
 
 KINDS = ("bert", "modernbert", "xlm-roberta")
+
+
+def by_the_rule(folder: Path, texts: list[str], g: int, limit: int) -> np.ndarray:
+    """The rule written out: one text at a time, plain loops, sums in float64."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    vectors = []
+    for text in texts:
+        content = tokenizer(text, add_special_tokens=False)["input_ids"]
+        content = content[: max(0, (limit - 1) - math.ceil((limit - 1) / (g + 1)))]
+        row, places = [CLS], []
+        for n, token in enumerate(content):
+            row.append(token)
+            if (n + 1) % g == 0 or n + 1 == len(content):
+                places.append(len(row))
+                row.append(SEP)
+        if not content:
+            places.append(1)
+            row.append(SEP)
+        with torch.no_grad():
+            states = model(input_ids=torch.tensor([row])).last_hidden_state[0].double().numpy()
+        mean = sum(states[place] for place in places) / len(places)
+        vectors.append(mean / math.sqrt(sum(x * x for x in mean)))
+    return np.array(vectors)
 
 
 @pytest.mark.parametrize("kind", KINDS)

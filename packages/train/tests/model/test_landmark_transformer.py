@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,17 +15,32 @@ from milepost.errors import ModelError
 from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_transformer import (
     LandmarkTransformer,
+    LmkSettings,
     Row,
     chunks,
     insert,
     pad,
     pool,
 )
-from support.foreign_folders import TEXTS, VARIANTS, encoder, settings_of
+from support.tiny_models import CLS, SEP, TEXTS, encoder
 
 C, M, PAD = 1, 2, 0
 Z = [11, 12, 13, 14, 15, 16, 17]
 A = [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2]
+
+
+def settings_of(**fields: Any) -> LmkSettings:
+    """Settings for the small tokenizer."""
+    usual: dict[str, Any] = {"bos_ids": (CLS,), "landmark": SEP, "granularity": 6, "limit": 64}
+    return LmkSettings(**usual | fields)
+
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"granularity": "sentences", "longest": 9},
+    {"unit_landmarks": True},
+    {"normalized": False, "query_prompt": "dog: ", "document_prompt": "cat: "},
+]
 
 
 def row_of(content: list[int], g: int, limit: int = 32) -> Row:

@@ -11,8 +11,7 @@ from milepost.errors import InputError, ModelError
 from milepost_train.model import load_checkpoint, open_checkpoint
 from milepost_train.model.release import window_sizes
 from milepost_train.model.special import choose_landmark, special_tokens
-from support.small_models import write_checkpoint
-from support.tiny_transformers import tiny_folder, tiny_tokenizer
+from support.tiny_models import tiny_folder, tiny_tokenizer, write_checkpoint
 
 
 @pytest.mark.parametrize(
