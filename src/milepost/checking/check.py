@@ -256,7 +256,8 @@ def _moved(part: CheckResult, text: str, place: Match) -> Match:
 
 def _of_search(result: SearchResult) -> list[str]:
     """The notes of a search, without the one on whether anything answers: nothing was asked."""
-    return [note for note in result.notes if note not in doubts(result)]
+    unasked = doubts(result)
+    return [note for note in result.notes if note not in unasked]
 
 
 def _said(

@@ -229,10 +229,9 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     supporting: list[tuple[float, Judgement]] = []
     contradicting: list[tuple[float, Judgement]] = []
     for passage in passages:
-        readings = [read(hit.text) for hit in passage.hits]
-        heading = [read(passage.heading)] if passage.heading else []
-        for number, (hit, sentence) in enumerate(zip(passage.hits, readings, strict=True)):
-            around = [each for at, each in enumerate(readings) if at != number] + heading
+        texts = _texts(passage)
+        for number, hit in enumerate(passage.hits):
+            sentence, around = texts[number], texts[:number] + texts[number + 1 :]
             found = compare(own, sentence, around)
             kinds = [each for each in found.conflicts if is_english or each.kind in _EXACT]
             differences = tuple(
