@@ -172,7 +172,7 @@ def send(port: int, sent: Sent) -> list[str]:
             else:
                 refused.append(answer.decode())
     folder = json.loads(ask(port, "GET", "/documents")[1])  # only those that are indexed by now
-    known = {each["title"]: each["id"] for each in folder["documents"]}
+    known = {each["name"]: each["id"] for each in folder["documents"]}
     for number in REMOVED:
         if identity := known.get(workload.content(number, 1)[0]):
             sent.versions[number] = [*sent.versions[number], None]

@@ -3,7 +3,7 @@
     MilepostError
     ├── InputError            a file, text or question that cannot be used
     │   ├── UnreadableFile    missing, empty, binary, encrypted, truncated …
-    │   ├── UnknownDocument   an id or title that no document has
+    │   ├── UnknownDocument   an id or name that no document has
     │   ├── BadQuestion       empty, or without a letter or digit
     │   └── WrongType         an argument of another type; a TypeError, too
     ├── ModelError            a model folder that is missing, damaged or of another schema

@@ -249,14 +249,14 @@ class Hit:
 
     ``score``, 0–1, is how likely the sentence is to be evidence: the probability of its passage,
     times ``e`` to the power of how far its ``logit`` lies below that of the best sentence. Hits are
-    sorted by ``logit``; ``parts`` are the contributions that sum to it.
+    sorted by ``logit``; ``contributions`` sum to it.
     """
 
     start: int
     end: int
     score: float
     logit: float
-    parts: dict[str, float]
+    contributions: dict[str, float]
     text: str
 
 
@@ -287,11 +287,6 @@ class Table:
     caption: str | None
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
-
-    @property
-    def names(self) -> str:
-        """Caption and columns in one line; empty if the table has neither."""
-        return ": ".join(filter(None, (self.caption, " | ".join(self.columns))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,8 +94,8 @@ class CheckResult:
             sentence that decides, with what differs.
         passages: the passages about a text that is not there, with a probability of at least
             ``min_score``, most probable first.
-        best: the highest probability of any passage, even below ``min_score``; 0 if there was no
-            search for passages.
+        best_score: the highest probability of any passage, even below ``min_score``; 0 if there was
+            no search for passages.
         notes: messages for users.
         parts: of a text of several sentences, or a list, that is not there as a whole: the results
             of each. Then ``verdict`` is ``contradicted`` if one of theirs is, ``stitched`` if each
@@ -108,7 +108,7 @@ class CheckResult:
     verdict: Verdict
     places: tuple[Match, ...] = ()
     passages: tuple[Passage, ...] = ()
-    best: float = 0.0
+    best_score: float = 0.0
     notes: tuple[str, ...] = ()
     parts: tuple[CheckResult, ...] = ()
 

@@ -92,8 +92,8 @@ def test_places_are_those_of_the_document() -> None:
     found = fake_index({"gold": text}).search("gold lead degrees", k=1)
     answer = 'Gold is "heavier than  lead" [1]. It melts at "1064 degrees" [1].'
     first, second = check_citations(answer, found)
-    assert [text[slice(*place)] for place in first.places] == ["heavier than lead"]
-    assert [text[slice(*place)] for place in second.places] == ["1064 degrees"]
+    assert [text[slice(*place)] for place in first.spans] == ["heavier than lead"]
+    assert [text[slice(*place)] for place in second.spans] == ["1064 degrees"]
     assert answer[second.start : second.end].startswith("It melts")
     assert first.quotes == ("heavier than  lead",)
 
@@ -102,7 +102,7 @@ def test_a_misquoted_citation_says_what_is_not_there() -> None:
     answer = 'They make "cells of wax" and "cells of gold" [1].'
     (citation,) = check_citations(answer, PASSAGES)
     assert citation.quotes == ("cells of gold",)
-    assert citation.places == ()
+    assert citation.spans == ()
 
 
 EDGES = " \t\n.,;:!?…"
@@ -189,7 +189,7 @@ def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage
     support = citation.support
     assert (support.number, support.document) == (2, "book.txt")
     assert LIKELY <= (support.score or 0.0) == pytest.approx(passages[1].score, abs=0.02)
-    assert citation.places == ((support.start, support.end),)
+    assert citation.spans == ((support.start, support.end),)
     text = index.document("book.txt").text[support.start : support.end]
     assert "nests" in text
     assert text in passages[1].text
@@ -197,7 +197,7 @@ def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage
 
 def test_another_passage_than_the_cited_one(index: Index, passages: list[Passage]) -> None:
     (citation,) = judged(index, passages, RAID[:-1] + " [1].")
-    assert (citation.verdict, citation.places) == ("unsupported", ())
+    assert (citation.verdict, citation.spans) == ("unsupported", ())
     assert citation.support.number == 2
     (alone,) = judged(index, passages[:1], RAID[:-1] + " [1].")
     assert (alone.support.number, alone.support.start) == (None, citation.support.start)
@@ -217,7 +217,7 @@ def test_words_that_are_nearly_or_elsewhere_there(index: Index, passages: list[P
     gold = [Passage(other, "note.txt", None, 0, len(other), 0.9, (), None, None)]
     near, elsewhere = judged(index, passages[1:] + gold, f"{said} [1]\n\n{other} [1]")
     assert (near.verdict, near.support) == ("near", None)
-    ((start, end),) = near.places
+    ((start, end),) = near.spans
     assert passages[1].start <= start < end <= passages[1].end
     assert elsewhere.verdict == "unsupported"
     assert elsewhere.support == Support(2, "note.txt", 0, len(other), None, None)

@@ -53,7 +53,7 @@ def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ..
     check = index.check(text)
     assert check.verdict == "verbatim"
     assert [(place.document, place.ignored) for place in check.places] == [(document, ignored)]
-    assert (check.passages, check.best, check.notes) == ((), 0.0, ())
+    assert (check.passages, check.best_score, check.notes) == ((), 0.0, ())
     assert_places(check)
 
 
@@ -82,9 +82,10 @@ def test_related_and_not_found(index: Index) -> None:
     assert [each.document for each in related.passages] == [
         each.document for each in index.search(claim, k=3)
     ]
-    assert related.best == related.passages[0].score
+    assert related.best_score == related.passages[0].score
     missing = index.check(claim, min_score=1.0)
-    assert (missing.verdict, missing.passages, missing.best) == ("not found", (), related.best)
+    assert (missing.verdict, missing.passages) == ("not found", ())
+    assert missing.best_score == related.best_score
 
 
 def test_the_sentence_that_judges_a_claim(index: Index) -> None:
@@ -145,7 +146,7 @@ def test_the_model_is_loaded_for_claims_alone(tmp_path: Path, monkeypatch) -> No
 
 def test_an_empty_index() -> None:
     check = fake_index().check("the queen")
-    assert (check.verdict, check.best) == ("not found", 0.0)
+    assert (check.verdict, check.best_score) == ("not found", 0.0)
     assert check.notes == ("there is no text to search",)
 
 

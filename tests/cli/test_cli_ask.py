@@ -98,14 +98,14 @@ def test_json_has_answer_citations_and_passages(cli: Any, model: list[str], db: 
         done = cli("ask", GOLD, "--db", db, "--json", *remote(there), *model)
     found = json.loads(done.stdout)
     assert done.exit_code == 0
-    assert found["answer"] == said
+    assert found["answer"]["text"] == said
     verdicts = [citation["verdict"] for citation in found["citations"]]
     assert verdicts == ["verbatim", "verbatim", "misquoted"]
-    start, end = found["citations"][0]["places"][0]
+    start, end = found["citations"][0]["spans"][0]
     first = found["passages"][0]
     assert first["text"][start - first["start"] : end - first["start"]] == "melts at 1064 degrees"
-    assert found["uncited"] == ["Nobody knows."]
-    assert found["cut"] is False
+    assert found["answer"]["uncited"] == ["Nobody knows."]
+    assert found["answer"]["cut"] is False
     assert "not in the passages that it cites: 'floats'" in done.stderr
 
 

@@ -122,7 +122,7 @@ def test_a_file_is_encoded_once_in_every_way_in(
         assert client.post("/documents", files={"file": ("boats.md", content)}).status_code == 202
         assert running.indexed(client)["failed"] == []
         documents = client.get("/documents").json()["documents"]
-    assert [each["title"] for each in documents] == ["bees.txt", "gold.txt", "ships.md", "boats.md"]
+    assert [each["name"] for each in documents] == ["bees.txt", "gold.txt", "ships.md", "boats.md"]
 
 
 def test_what_a_password_opens_stays_where_it_is(cli, model, tmp_path, own_cache):

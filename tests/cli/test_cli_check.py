@@ -26,7 +26,7 @@ def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, ind
     result = cli("check", *where, text, "--json", "--min-score", "0.99", *model)
     record = json.loads(result.stdout)
     assert (record["verdict"], result.exit_code) == (verdict, code)
-    assert record["version"] == 2
+    assert record["version"] == 3
     assert set(record) - {"version", "report"} == set(milepost.CheckResult.__dataclass_fields__)
     assert bool(record["places"]) == (verdict != "not found")
     assert not record["passages"]  # none is that probable

@@ -30,7 +30,7 @@ def test_encode_json_and_npz_hold_what_python_gives(cli, model, notes, tmp_path)
     file = notes / "bees.txt"
     marks = milepost.load(model[-1] if model else None).encode(milepost.read(file))
     record = json.loads(cli("encode", file, "--json", *model).stdout)
-    assert record["version"] == 2
+    assert record["version"] == 3
     assert record["spans"] == marks.spans.tolist()
     np.testing.assert_array_equal(np.array(record["vectors"], np.float32), marks.vectors)
     np.testing.assert_array_equal(np.array(record["document"], np.float32), marks.document)

@@ -33,7 +33,7 @@ def test_index_says_what_became_of_the_files(cli, model, notes, tmp_path):
 def test_index_json_is_the_report(cli, model, notes, tmp_path):
     (notes / "broken.pdf").write_bytes(b"no pdf at all")
     record = json.loads(cli("index", notes, "--db", tmp_path / "db", "--json", *model).stdout)
-    assert record["version"] == 2
+    assert record["version"] == 3
     assert len(record["added"]) == 3
     assert "broken.pdf" in record["failed"][str(notes / "broken.pdf")]
     assert record["sentences"] > 0

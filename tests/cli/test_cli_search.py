@@ -28,20 +28,22 @@ def test_a_file_is_searched_without_set_up(cli, usual_model, notes):
 def test_json_has_every_field_and_true_offsets(cli, model, db):
     result = cli("search", "What melts at 1064 degrees?", "--db", db, "--json", *model)
     record = json.loads(result.stdout)
-    assert record["version"] == 2
+    assert record["version"] == 3
     assert record["question"] == "What melts at 1064 degrees?"
     assert "report" not in record
     assert Path(record["passages"][0]["document"]).name == "gold.txt"
     with milepost.open(db, model=model[-1] if model else None) as index:
         for passage in record["passages"]:
             text = index.document(passage["document"]).text
-            assert set(passage) == set(milepost.Passage.__dataclass_fields__)
+            assert set(passage) == {*milepost.Passage.__dataclass_fields__, "best"}
             assert passage["text"] == text[passage["start"] : passage["end"]]
             assert 0.0 < passage["score"] < 1.0
+            best = {"page": passage["page"], **passage["hits"][0]}
+            assert passage["best"].items() <= best.items()
             for hit in passage["hits"]:
                 assert set(hit) == set(Hit.__dataclass_fields__)
                 assert 0.0 < hit["score"] < 1.0
-                assert hit["logit"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
+                assert hit["logit"] == pytest.approx(sum(hit["contributions"].values()), abs=1e-3)
 
 
 def test_json_of_paths_has_the_report(cli, model, notes):
@@ -195,7 +197,8 @@ def test_phrases_must_occur_and_excluded_words_must_not(cli, model, db):
     assert 'Words that no passage holds, and their places\n   "canvas" 1\n' in result.stdout
     plain = cli("search", asked, "--db", db, *model)
     assert 'milepost: no passage holds "canvas": 1 sentence left out\n' in plain.stderr
-    assert "phrases" not in json.loads(cli("search", "quay", "--db", db, "--json", *model).stdout)
+    plain = json.loads(cli("search", "quay", "--db", db, "--json", *model).stdout)
+    assert plain["phrases"] == plain["excluded"] == {}
 
 
 def test_the_cache_follows_changes(cli, model, notes):

@@ -159,7 +159,7 @@ def test_a_search_reranks_and_says_so():
     assert "supercali" not in first.text
     model = SearchModel(ranking, WordReranker())
     again = searched(store, ["short"], model=model, budget=2000, **options).passages[0]
-    assert again.hits[0].parts["reranker"] == pytest.approx(801, rel=0.01)
+    assert again.hits[0].contributions["reranker"] == pytest.approx(801, rel=0.01)
     assert again.hits[0].start == 20
 
 
@@ -252,9 +252,9 @@ def test_the_less_likely_of_passage_and_answer_says_whether_anything_answers():
         with store.snapshot() as state:
             model = SearchModel(Ranking(Fusion(rerank=numbers), trees()), reranker)
             found.append(search(state, asking(["common"], 3), model))
-    assert found[0].best == found[1].best
+    assert found[0].best_score == found[1].best_score
     odds = [math.log(each.answerable / (1 - each.answerable)) for each in found]
-    about = math.log(found[0].best / (1 - found[0].best))
+    about = math.log(found[0].best_score / (1 - found[0].best_score))
     assert odds == pytest.approx([0.5 + 2 * less_likely(about, said) for said in (-1, 1)], abs=1e-3)
 
 
@@ -276,11 +276,11 @@ def test_how_likely_anything_answers_follows_from_the_best_passage():
     unsaid = found(())
     assert unsaid.answerable is None
     said = found((-1.0, 0.5, 2.0))
-    odds = -1.0 + 0.5 * math.log(said.best / (1 - said.best)) + 2.0 * (1 - 1 / 3)
+    odds = -1.0 + 0.5 * math.log(said.best_score / (1 - said.best_score)) + 2.0 * (1 - 1 / 3)
     assert said.answerable == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-6)
     # the least score is one of the question: the best passage is shown though it has less
     high, low = found((4.0, 0.0, 0.0), 0.9), found((-4.0, 0.0, 0.0), 0.1)
     assert len(high.passages) >= 1
     assert low.passages == ()
-    assert low.best > 0
+    assert low.best_score > 0
     assert "2%" in found((-4.0, 0.0, 0.0)).notes[0]

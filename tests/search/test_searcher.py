@@ -40,7 +40,7 @@ def assert_passages(store: Store, passages: list[Passage]) -> None:
         for hit in passage.hits:
             assert 0.0 < hit.score < 1.0
             assert passage.start <= hit.start < hit.end <= passage.end
-            assert sum(hit.parts.values()) == pytest.approx(hit.logit, abs=1e-4)
+            assert sum(hit.contributions.values()) == pytest.approx(hit.logit, abs=1e-4)
             covered.append((hit.start, hit.end))
         if len(passage.hits) == 1:
             assert passage.score == passage.hits[0].score
@@ -120,7 +120,7 @@ def test_an_empty_store() -> None:
     result = searched(empty_store(), ["word"])
     assert result.passages == ()
     assert result.notes == ("there is no text to search",)
-    assert result.best == 0.0
+    assert result.best_score == 0.0
     assert searched(filled(), ["word"], names=[]).passages == ()
 
 
@@ -143,12 +143,12 @@ def test_a_least_probability_leaves_out_what_is_under_it(
     options = {"k": k, "budget": budget, "model": model}
     whole = searched(store, ["p1x1", "common"], **options)
     scores = sorted({passage.score for passage in whole.passages})
-    assert whole.best == scores[-1]
+    assert whole.best_score == scores[-1]
     for least in (0.0, *scores, (scores[0] + scores[-1]) / 2, 1.0):
         result = searched(store, ["p1x1", "common"], **options, min_score=least)
         assert result.passages == tuple(p for p in whole.passages if p.score >= least)
         assert result.relevance.keys() == {passage.document for passage in result.passages}
-        assert result.best == whole.best
+        assert result.best_score == whole.best_score
     assert searched(store, ["common"], **options, min_score=1.0).passages == ()
 
 

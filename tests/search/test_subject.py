@@ -60,7 +60,7 @@ def test_a_collection_is_asked_of_the_report_that_is_named() -> None:
         for options in ({"k": 20}, {"budget": "2000c"}):
             found = index.search_detailed(question, **options)
             assert found.passages[0].document == "tern 2021"
-            assert found.best == found.passages[0].score
+            assert found.best_score == found.passages[0].score
             assert [p.score for p in found.passages] == sorted(
                 (p.score for p in found.passages), reverse=True
             )

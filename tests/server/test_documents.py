@@ -35,7 +35,7 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
     got = upload(client, "../../etc/wax: notes.txt", b"Bees make wax.\n")
     assert got.status_code == 202
     accepted = got.json()["documents"][0]
-    assert accepted["title"] == "wax_ notes.txt"
+    assert accepted["name"] == "wax_ notes.txt"
     running.indexed(client)
     listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
     assert accepted["id"] in [each["id"] for each in listed]
@@ -43,7 +43,7 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
     assert client.get(path).json()["sentences"] == 1
     removed = client.delete(path, params={"now": True}).json()
     assert (removed["characters"], removed["sentences"], removed["words"]) == (15, 1, 3)
-    assert (removed["files"], removed["remains"]) == (1, "")
+    assert (removed["files"], removed["remains"]) == (["wax_ notes.txt"], "")
     left = client.get("/documents", params={"limit": 1000}).json()["documents"]
     assert accepted["id"] not in [each["id"] for each in left]
     assert client.get(path).status_code == client.delete(path).status_code == 404
@@ -57,7 +57,7 @@ def test_a_pdf_has_pages_and_boxes(writable) -> None:
     running.indexed(client)
     passage = client.post("/search", json={"question": "What follows trails?", "k": 1}).json()
     found = passage["passages"][0]
-    assert (found["title"], found["page"]) == ("bees.pdf", 1)
+    assert (found["document"], found["page"]) == ("bees.pdf", 1)
     place = client.get(
         f"/documents/{identity}/boxes", params={"start": found["start"], "end": found["end"]}
     ).json()
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_is_reported(writable) -> None:
     running, client = writable
     upload(client, "broken.pdf", b"%PDF-1.4 nothing")
     progress = running.indexed(client)
-    assert progress["failed"][-1]["title"] == "broken.pdf"
+    assert progress["failed"][-1]["name"] == "broken.pdf"
     assert str(running.log.parent) not in str(progress)
     assert client.get("/health").status_code == 200
 
@@ -96,15 +96,15 @@ def test_the_list_comes_in_parts(writable) -> None:
     for number in range(5):
         upload(client, f"n{number}.txt", f"Note number {number}.".encode())
     running.indexed(client)
-    titles, cursor = [], None
+    names, cursor = [], None
     while True:
         params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
         part = client.get("/documents", params=params).json()
-        titles += [each["title"] for each in part["documents"]]
+        names += [each["name"] for each in part["documents"]]
         cursor = part["cursor"]
         if cursor is None:
             break
-    assert [title for title in titles if title.startswith("n")] == [
+    assert [name for name in names if name.startswith("n")] == [
         f"n{number}.txt" for number in range(5)
     ]
     assert client.get("/documents", params={"cursor": "?"}).status_code == 422
@@ -135,7 +135,7 @@ def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal
         assert code == (0 if end is signal.SIGTERM else -end)
     with running_server(cache=tmp_path / "c") as (_, client):
         listed = client.get("/documents").json()["documents"]
-        assert sorted(each["title"] for each in listed) == names
+        assert sorted(each["name"] for each in listed) == names
         assert {each["characters"] for each in listed} == {len(text.decode())}
 
 
@@ -151,7 +151,7 @@ def test_on_a_full_disk_a_document_and_its_upload_go_together(
 
     def state_of(client: httpx2.Client) -> tuple[list[str], list[str]]:
         listed = client.get("/documents").json()["documents"]
-        return [each["title"] for each in listed], [path.name for path in uploads.iterdir()]
+        return [each["name"] for each in listed], [path.name for path in uploads.iterdir()]
 
     uploads = db / "uploads"
     with Server("--db", str(db), cache=tmp_path / "c") as running, running.client() as client:
@@ -197,8 +197,8 @@ def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) ->
         assert client.delete(f"/documents/{identity}").status_code == 200
         progress = running.indexed(client)
         assert progress["failed"] == []
-        titles = [each["title"] for each in client.get("/documents").json()["documents"]]
-        assert titles == ["long.txt"]
+        names = [each["name"] for each in client.get("/documents").json()["documents"]]
+        assert names == ["long.txt"]
 
 
 def test_names_that_are_no_utf_8_become_signs(tmp_path: Path) -> None:
@@ -211,12 +211,12 @@ def test_names_that_are_no_utf_8_become_signs(tmp_path: Path) -> None:
         file.write(b"%PDF-1.4 nothing")
     with Server(str(folder), cache=tmp_path / "c") as running, running.client() as client:
         progress = running.indexed(client)
-        assert [each["title"] for each in progress["failed"]] == ["no\ufffd.pdf"]  # type: ignore[index]
-        assert client.get("/documents").json()["documents"][0]["title"] == "caf\ufffd\ufffd.txt"
+        assert [each["name"] for each in progress["failed"]] == ["no\ufffd.pdf"]  # type: ignore[index]
+        assert client.get("/documents").json()["documents"][0]["name"] == "caf\ufffd\ufffd.txt"
         found = client.post("/search", json={"question": "When did the cafe open?"}).json()
-        assert found["passages"][0]["title"] == "caf\ufffd\ufffd.txt"
+        assert found["passages"][0]["document"] == "caf\ufffd\ufffd.txt"
         checked = client.post("/check", json={"text": "The cafe opened in 1999 in Lyon."}).json()
-        assert checked["places"][0]["title"] == "caf\ufffd\ufffd.txt"
+        assert checked["places"][0]["document"] == "caf\ufffd\ufffd.txt"
         wrong = client.post("/search", json={"question": "x", "documents": ["caf\ufffd"]})
         assert wrong.status_code == 404
         assert "Traceback" not in running.said()

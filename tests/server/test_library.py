@@ -44,15 +44,15 @@ def test_names(name: str, safe: str) -> None:
     assert safe_name(name) == safe
 
 
-def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
+def test_documents_are_found_by_id_and_name(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for name in ("a.txt", "sub/a.txt"):
         (tmp_path / name).write_text("A text.", encoding="utf-8")
     with milepost.open(None, model="landmark-light") as index:
         index.add(tmp_path)
         library = Library(index, tmp_path / "uploads", [tmp_path])
-        titles = sorted(library.title(info) for info in library.index.documents())
-        assert titles == ["a.txt", "sub/a.txt"]
+        names = sorted(library.shown_name(info) for info in library.index.documents())
+        assert names == ["a.txt", "sub/a.txt"]
         name = str(tmp_path / "sub" / "a.txt")
         assert library.chosen(["sub/a.txt"]) == [name] == library.chosen([document_id(name)])
         with pytest.raises(UnknownDocument):

@@ -15,7 +15,7 @@ import anyio
 from mcp import Client, StdioServerParameters, stdio_client
 
 import milepost
-from milepost.exports.records import check_record, passage_record
+from milepost.exports.records import check_record, shared_record
 from milepost.server.documents import Library
 from milepost.server.mcp.server import create_server
 from milepost.server.mcp.tools import Tools, _cursor
@@ -63,10 +63,10 @@ def test_a_search_stays_within_its_budget(server, index, budget) -> None:
     assert found["passages"]
     assert tokens(index, result) <= budget
     for each in found["passages"]:
-        whole = index.document(found["documents"][each["document"]]).text
+        whole = index.document(found["names"][each["id"]]).text
         assert whole[each["start"] :].startswith(each["text"])
-    assert {link.name for link in result.content[1:]} == set(found["documents"].values())
-    assert found["documents"].keys() == {each["document"] for each in found["passages"]}
+    assert {link.name for link in result.content[1:]} == set(found["names"].values())
+    assert found["names"].keys() == {each["id"] for each in found["passages"]}
 
 
 def test_a_cursor_goes_on_without_repeating(server, index) -> None:
@@ -75,10 +75,10 @@ def test_a_cursor_goes_on_without_repeating(server, index) -> None:
         result = call(server, "search", question=QUESTION, budget_tokens=300, cursor=cursor)
         assert tokens(index, result) <= 300
         spans += [
-            (each["document"], each["start"], len(each["text"]))
+            (each["id"], each["start"], len(each["text"]))
             for each in result.structured_content["passages"]
         ]
-        cursor = result.structured_content.get("next")
+        cursor = result.structured_content.get("cursor")
         if cursor is None:
             break
     assert len(spans) >= 4
@@ -93,7 +93,7 @@ def test_reading_on_gives_the_whole_text(server, index) -> None:
     whole = index.document("book.txt").text
     text, start = "", 0
     for _ in range(5):
-        result = call(server, "read", document="book.txt", start=start, tokens=500)
+        result = call(server, "read", document="book.txt", start=start, budget_tokens=500)
         assert tokens(index, result) <= 500
         text += result.structured_content["text"]
         start = result.structured_content["next"]
@@ -126,16 +126,17 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
             for each in got["passages"]:
                 assert None not in each.values()
                 assert each["end"] == each["start"] + len(each["text"])
-                known = passage_record(index.search(question, k=1)[0])
-                assert each.keys() - {"table"} <= known.keys()
+                passage = index.search(question, k=1)[0]
+                assert each.keys() <= shared_record(passage, {passage.document: "bees"}).keys()
             assert {each.get("page") for each in got["passages"]} == {None, 1}
         claim = "A worker bee lives for 50 days in summer."
         got = call(server, "check", text=claim).structured_content
-        known = check_record(index.check(claim), None)
-        assert (got["verdict"], round(known["best"], 2)) == (known["verdict"], got["best"])
+        known = check_record(index.check(claim))
+        assert got["verdict"] == known["verdict"]
+        assert got["best_score"] == round(known["best_score"], 2)
         assert got["places"], "a number differs"
         for place, meant in zip(got["places"], known["places"], strict=True):
-            for key in place.keys() - {"document", "similarity", "differences"}:
+            for key in place.keys() - {"id", "similarity", "differences"}:
                 assert place[key] == meant[key]
             for difference, full in zip(place["differences"], meant["differences"], strict=True):
                 assert difference.items() <= full.items()
@@ -148,7 +149,7 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
 def test_too_high_a_limit_names_the_best_probability(server) -> None:
     found = call(server, "search", question=QUESTION, min_score=1).structured_content
     assert found["passages"] == []
-    assert 0 < found["best"] < 1
+    assert 0 < found["best_score"] < 1
     assert any(re.search(r"100% or more.* \d[\d.]*%", note) for note in found["notes"])
 
 
@@ -204,7 +205,7 @@ def test_over_stdio_with_a_folder(tmp_path: Path) -> None:
             return found, await client.call_tool("search", {"question": "secret of the bees"})
 
     listed, found = anyio.run(ask)
-    assert [each["document"] for each in listed["documents"]] == ["bees.txt"]
+    assert [each["name"] for each in listed["documents"]] == ["bees.txt"]
     assert "not read: link.txt" in listed["notes"]
     assert "honey" not in found.content[0].text
 
@@ -279,7 +280,7 @@ def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path) -> No
 
 def test_a_filter_limits_the_documents(server) -> None:
     found = call(server, "search", question=QUESTION, where='document = "note.txt"')
-    assert set(found.structured_content["documents"].values()) == {"note.txt"}
+    assert set(found.structured_content["names"].values()) == {"note.txt"}
     none = call(server, "search", question=QUESTION, where="year > 2020").structured_content
     assert none["notes"][0] == "no document matches year > 2020"
     for where in ("year >", 'colour = "red"'):
@@ -292,7 +293,7 @@ def test_null_is_the_default(server) -> None:
     nothing = dict.fromkeys(("budget_tokens", "min_score", "documents", "cursor", "where"))
     found = call(server, "search", question=QUESTION, **nothing)
     assert found.structured_content == call(server, "search", question=QUESTION).structured_content
-    read = call(server, "read", document="note.txt", start=None, page=None, tokens=None)
+    read = call(server, "read", document="note.txt", start=None, page=None, budget_tokens=None)
     assert read.structured_content["text"].startswith("Bees")
 
 

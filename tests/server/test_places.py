@@ -19,7 +19,7 @@ def asked(
     folder = write_files(place / "files", {"notes.md": NOTES, "harbour.pdf": harbour()})
     with running_server(folder, cache=place / "cache") as (_, client):
         listed = client.get("/documents").json()["documents"]
-        yield client, {each["title"]: each["id"] for each in listed}
+        yield client, {each["name"]: each["id"] for each in listed}
 
 
 def sentences(client: httpx2.Client, identity: str, start: int, end: int) -> list[list[int]]:

@@ -30,7 +30,7 @@ def library(tmp_path: Path) -> Path:
 
 
 def failed(client: httpx2.Client) -> dict[str, dict[str, str]]:
-    return {each["title"]: each for each in client.get("/indexing").json()["failed"]}
+    return {each["name"]: each for each in client.get("/indexing").json()["failed"]}
 
 
 def test_a_password_opens_a_file_and_is_kept_nowhere(

@@ -22,7 +22,8 @@ def test_the_answer_is_that_of_the_index(server: Server, texts: Path) -> None:
             f"/documents/{passage['id']}/text",
             params={"start": passage["start"], "end": passage["end"]},
         ).json()
-    assert passage["title"] == "bees.md"
+    assert passage["document"] == "bees.md"
+    assert passage["best"] == passage["hits"][0] | {"page": None}
     assert "cells of its comb" in passage["text"] == part["text"]
     assert 0 < passage["score"] <= 1
     assert passage["heading"] == "Bees"
@@ -32,12 +33,10 @@ def test_the_answer_is_that_of_the_index(server: Server, texts: Path) -> None:
 
 def test_only_the_documents_asked_for(server: Server) -> None:
     with server.client() as client:
-        listed = {
-            each["title"]: each["id"] for each in client.get("/documents").json()["documents"]
-        }
+        listed = {each["name"]: each["id"] for each in client.get("/documents").json()["documents"]}
         for key in ("ships.txt", listed["ships.txt"]):
             got = client.post("/search", json={"question": QUESTION, "documents": [key]}).json()
-            assert {each["title"] for each in got["passages"]} == {"ships.txt"}
+            assert {each["document"] for each in got["passages"]} == {"ships.txt"}
         got = client.post("/search", json={"question": QUESTION, "documents": ["no such"]})
         assert got.status_code == 404
 
@@ -70,7 +69,7 @@ def test_a_result_without_passages_says_why(server: Server) -> None:
         assert any("chosen" in note for note in none["notes"])
         high = client.post("/search", json={"question": "wax", "min_score": 1}).json()
         assert high["passages"] == []
-        assert 0 < high["best"] < 1
+        assert 0 < high["best_score"] < 1
         assert any("100%" in note for note in high["notes"])
 
 
@@ -84,21 +83,21 @@ def test_an_unknown_address_is_an_error_like_others(server: Server, path: str) -
     assert error["code"] == 404
 
 
-def _titles(passages: list[dict[str, str]]) -> set[str]:
-    return {each["title"] for each in passages}
+def _documents(passages: list[dict[str, str]]) -> set[str]:
+    return {each["document"] for each in passages}
 
 
 def test_only_documents_that_match(server: Server) -> None:
     where = 'kind = "md" and document matches "*/bees*"'
     with server.client() as client:
         got = client.post("/search", json={"question": "ship comb wax", "where": where}).json()
-        assert _titles(got["passages"]) == {"bees.md"}
+        assert _documents(got["passages"]) == {"bees.md"}
         text = "The ship Beagle left Plymouth in December 1831."
         for chosen, verdict in (('kind = "txt"', "verbatim"), ('kind = "md"', "not found")):
             asked = {"text": text, "where": chosen, "min_score": 1.0}
             assert client.post("/check", json=asked).json()["verdict"] == verdict
         listed = client.get("/documents", params={"where": 'kind = "txt"'}).json()["documents"]
-        assert [(each["title"], each["properties"]) for each in listed] == [("ships.txt", {})]
+        assert [(each["name"], each["properties"]) for each in listed] == [("ships.txt", {})]
         nothing = client.post("/search", json={"question": "wax", "where": "year > 3"}).json()
         assert (nothing["passages"], nothing["notes"]) == ([], ["no document matches year > 3"])
 
@@ -131,7 +130,7 @@ def test_passages_and_documents_have_the_reference(tmp_path: Path) -> None:
     }
     with running_server(library.folder, beside, cache=tmp_path / "cache") as (_, client):
         answer = client.post("/search", json={"question": "When is anchoring forbidden?"}).json()
-        found = {Path(each["title"]).name: each["reference"] for each in answer["passages"]}
+        found = {Path(each["document"]).name: each["reference"] for each in answer["passages"]}
         assert found == {"harbour.pdf": known, "beside.txt": None}
         for each in answer["passages"]:
             details = client.get(f"/documents/{each['id']}").json()

@@ -19,7 +19,7 @@ TOLERANCE = 1e-5
 SHOWN = """([question, chosen]) => {
   const found = milepost.search(question, 5, chosen);
   const shown = ({ document, start, end, score, heading, hits }) => ({
-    title: document.title, start, end, score, heading,
+    document: document.name, start, end, score, heading,
     hits: hits.map((hit) => [hit.start, hit.end, hit.score]),
   });
   return {
@@ -37,7 +37,7 @@ def compare(
     chosen = None if documents is None else [listed.index(name) for name in documents]
     shown = page.evaluate(SHOWN, [question, chosen])
     result = index.search_detailed(question, documents=documents)
-    assert [(each["title"], each["start"], each["end"]) for each in shown["passages"]] == [
+    assert [(each["document"], each["start"], each["end"]) for each in shown["passages"]] == [
         (Path(each.document).name, each.start, each.end) for each in result.passages
     ]
     for each, passage in zip(shown["passages"], result.passages, strict=True):

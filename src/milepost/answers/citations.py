@@ -75,7 +75,7 @@ class Citation:
         verdict: see ``Verdict``.
         quotes: what was found or not found: the words in quotation marks, or the sentence where it
             has none.
-        places: where what was found stands in the document of the passage: the quotes, or the
+        spans: where what was found stands in the document of the passage: the quotes, or the
             sentence that supports it.
         support: what supports it: of ``supported`` in the passage, of ``unsupported`` elsewhere.
     """
@@ -86,7 +86,7 @@ class Citation:
     sentence: str
     verdict: Verdict
     quotes: tuple[str, ...]
-    places: tuple[Span, ...]
+    spans: tuple[Span, ...]
     support: Support | None = None
 
 

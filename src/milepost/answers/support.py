@@ -59,16 +59,16 @@ def _judged(
     places = [each for each in found.places if _shared(passage, each.document, each)]
     spans = tuple((each.start, each.end) for each in places)
     if places and found.verdict in ("verbatim", "near"):
-        return replace(citation, verdict=found.verdict, places=spans)
+        return replace(citation, verdict=found.verdict, spans=spans)
     if places and found.verdict in ("supported", "contradicted"):
         support = _best(found.passages, lambda document, hit: _shared(places[0], document, hit))
         support = support and replace(support, number=citation.number)
-        return replace(citation, verdict=found.verdict, places=spans, support=support)
+        return replace(citation, verdict=found.verdict, spans=spans, support=support)
     support = _best(found.passages, lambda document, hit: _shared(passage, document, hit))
     if support is not None:
-        place = (support.start, support.end)
+        span = (support.start, support.end)
         support = replace(support, number=citation.number)
-        return replace(citation, verdict="related", places=(place,), support=support)
+        return replace(citation, verdict="related", spans=(span,), support=support)
     elsewhere = _best(found.passages, lambda *_: True)
     if found.places and found.verdict in ("verbatim", "near"):
         first = found.places[0]

@@ -211,7 +211,7 @@ def _judged(
     if verdict == "related" and not about:
         verdict = "not found"
     places = () if judged.sentence is None or verdict == "related" else (judged.sentence,)
-    return CheckResult(given.text, verdict, places, about, result.best, notes)
+    return CheckResult(given.text, verdict, places, about, result.best_score, notes)
 
 
 def _of_parts(
@@ -234,7 +234,7 @@ def _of_parts(
     notes = dict.fromkeys([*_notes(given), *(note for each in parts for note in each.notes)])
     about = likely(result.passages)
     return CheckResult(
-        given.text, verdict, tuple(places), about, result.best, tuple(notes), tuple(parts)
+        given.text, verdict, tuple(places), about, result.best_score, tuple(notes), tuple(parts)
     )
 
 

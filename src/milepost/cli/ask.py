@@ -26,7 +26,7 @@ from milepost.cli.question import (
 )
 from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError
-from milepost.exports.records import passage_record, print_json, report_record
+from milepost.exports.records import answer_record, print_json, shared_record
 from milepost.wording import percentage
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _answer(
     elif passages and not settings.quiet:
         messages.append(_NO_ENDPOINT)
     if as_json:
-        print_json(_record(asked, passages, outcome))
+        print_json(_record(asked, passages, outcome), asked.report)
     elif outcome.answer is not None:
         print_sources(passages, outcome.answer, settings.colour)
     if passages and outcome.answer is None and not as_json:
@@ -198,19 +198,16 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
 def _record(
     asked: PreparedQuery, passages: tuple[Passage, ...], outcome: _Outcome
 ) -> dict[str, Any]:
-    answer = outcome.answer
-    record: dict[str, Any] = {
+    from milepost.answers import Answer
+
+    answer = outcome.answer or (Answer(outcome.text, (), ()) if outcome.text else None)
+    return {
         "question": asked.query.text,
-        "answer": outcome.text or None,
+        "answer": answer and answer_record(answer),
         "citations": [asdict(each) for each in (answer.citations if answer else ())],
-        "uncited": answer.uncited if answer else (),
-        "cut": answer.cut if answer else False,
         "error": str(outcome.error) if outcome.error else None,
-        "passages": [passage_record(passage) for passage in passages],
+        "passages": [shared_record(passage) for passage in passages],
     }
-    if asked.report is not None:
-        record["report"] = report_record(asked.report)
-    return record
 
 
 _WORDS = {

@@ -222,13 +222,13 @@ def _show(
     missing = found.verdict == "not found"
     if not options.settings.quiet:
         messages += found.notes
-        if missing and not failed and found.best > 0.0:
+        if missing and not failed and found.best_score > 0.0:
             messages.append(
                 f"no passage is about it at {100 * options.min_score:g}% or more; the best has "
-                f"{100 * found.best:.3g}%"
+                f"{100 * found.best_score:.3g}%"
             )
     if options.as_json:
-        print_json(check_record(found, report))
+        print_json(check_record(found), report)
     else:
         from milepost.cli.verdict import print_check
 

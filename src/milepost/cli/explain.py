@@ -45,7 +45,7 @@ def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
     from milepost.search.fusion import SIGNALS
 
     hits = [hit for passage in result.passages for hit in passage.hits]
-    names = list(dict.fromkeys(name for hit in hits for name in hit.parts))
+    names = list(dict.fromkeys(name for hit in hits for name in hit.contributions))
     wide = [max(len(name), 6) for name in names]
 
     def row(head: str, cells: list[str], end: str) -> str:
@@ -56,7 +56,7 @@ def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
     yield row("Why: parts of log-odds", names, "= total"), "name"
     for number, passage in enumerate(result.passages, 1):
         for hit in passage.hits:
-            parts = summing(hit.parts, hit.logit)
+            parts = summing(hit.contributions, hit.logit)
             cells = [f"{parts.get(name, 0.0):.2f}" for name in names]
             head = f"{number}  {hit.start}-{hit.end}"
             yield row(head, cells, f"{round(hit.logit, _DIGITS):.2f}"), ""

@@ -67,7 +67,7 @@ def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
     }
     if place is not None and infos is not None:
         record["index"] = {
-            "path": label(place),
+            "db": label(place),
             "size_bytes": tree_bytes(place) if isinstance(place, Path) else None,
             "sentences": sum(each.sentences for each in infos),
             "documents": [
@@ -116,7 +116,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     documents = index["documents"]
     size = "" if index["size_bytes"] is None else f", {size_text(index['size_bytes'])}"
     yield (
-        f"index     {visible_name(shown_path(index['path']))}: "
+        f"index     {visible_name(shown_path(index['db']))}: "
         f"{counted(len(documents), 'document')}, "
         f"{counted(index['sentences'], 'sentence')}{size}"
     )

@@ -37,7 +37,7 @@ _FLAT = -0.5
     epilog="""\b
 Examples:
   milepost search "how do bees build their cells" book.txt
-  milepost search "who signed?" contracts/ --json | jq '.passages[0].text'
+  milepost search "who signed?" contracts/ --json | jq '.passages[0].best.text'
   milepost search "which samples were used" --db papers.milepost --budget 1600c
   milepost search "is there a fee?" terms.html --min-score 0.2 || echo "not found"
   milepost search "was it random?" trial.pdf --explain
@@ -100,8 +100,7 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
 def _print_json(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
     """Print the result, with the boxes of its passages; returns why some have none."""
     boxes, missing = _boxes(asked.index, result.passages)
-    record = result_record(asked.query.text, result, asked.report, explain=explain, boxes=boxes)
-    print_json(record)
+    print_json(result_record(asked.query.text, result, boxes, explain=explain), asked.report)
     return missing
 
 
@@ -122,9 +121,9 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
         empty = not state.statistics().documents
     if empty:
         return "nothing found: there is no text to search"
-    if result.best <= 0.0:
+    if result.best_score <= 0.0:
         return f"nothing found: {result.notes[0]}" if result.notes else "nothing found"
-    return nothing_reaches(min_score, result.best, result.answerable)
+    return nothing_reaches(min_score, result.best_score, result.answerable)
 
 
 def _flat(result: SearchResult) -> bool:

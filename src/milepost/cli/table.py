@@ -20,7 +20,7 @@ from milepost.cli.question import (
     where_option,
 )
 from milepost.cli.sources import chosen_documents, complain, unreadable, unsure
-from milepost.exports.records import print_json, report_record
+from milepost.exports.records import print_json
 from milepost.wording import counted
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
 def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexReport | None) -> None:
     answered = sum(row.passage is not None for row in rows)
     if options.as_json:
-        record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered}
-        print_json(record | ({} if report is None else {"report": report_record(report)}))
+        record = {"path": str(out.absolute()), "rows": len(rows), "answered": answered}
+        print_json(record, report)
     elif not options.settings.quiet:
         say(f"{out}: {counted(len(rows), 'row')}, {answered:,} with a passage")

@@ -18,13 +18,12 @@ from milepost.cli.console.options import (
 from milepost.cli.console.screen import size_text
 from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
 from milepost.cli.sources import complain, unreadable
-from milepost.exports.records import print_json, report_record
+from milepost.exports.records import print_json
 from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.exports.view import PageSize
-    from milepost.types import IndexReport
 
 WRITTEN, ERROR = 0, 2
 
@@ -85,7 +84,7 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
             return ERROR
         size = write_page(index, output, overwrite=overwrite)
     if options.as_json:
-        print_json(_record(output, encoder, size, report))
+        print_json(_record(output, encoder, size), report)
     elif not options.settings.quiet:
         _describe(output, encoder, size)
         say_notes(report)
@@ -109,15 +108,12 @@ def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
     say(f'the same passages: milepost search "…" PATH --model {encoder.folder}')
 
 
-def _record(
-    output: Path, encoder: Encoder, size: PageSize, report: IndexReport
-) -> dict[str, object]:
+def _record(output: Path, encoder: Encoder, size: PageSize) -> dict[str, object]:
     from dataclasses import asdict
 
     return {
-        "page": str(output),
-        "bytes": size.total,
+        "path": str(output),
+        "size_bytes": size.total,
         **asdict(size),
         "model": str(encoder.folder),
-        "report": report_record(report),
     }

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from milepost.types import Passage
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from milepost.answers import Answer
+    from milepost.answers.citations import Support
     from milepost.exports.marking import AnnotatedPdf
     from milepost.search import SearchResult
-    from milepost.types import Box, IndexReport, Passage
+    from milepost.types import Box, IndexReport
     from milepost.verdicts import CheckResult, Match
 
-VERSION = 2
+VERSION = 3
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
 
 
@@ -29,35 +31,36 @@ class PageBox(NamedTuple):
     height: float
 
 
-_OF_FILES = ("document", "source")
-"""Fields with names and paths of files, which a server does not show: it has ids and titles."""
+def shared_record(
+    found: Passage | Match | Support, names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Give the fields of what was found in a document, which are the same in all outputs.
 
-
-def shared_record(found: Passage | Match) -> dict[str, Any]:
-    """Give the fields of a passage or a checked place that all outputs have, under their names.
-
-    That is all but the document, which the command line names by its path, others by an id.
+    Args:
+        found: a passage, a checked place, or what supports a citation.
+        names: on a server, what it calls each document: it shows ids, and no paths.
     """
-    return {key: value for key, value in asdict(found).items() if key not in _OF_FILES}
+    record = asdict(found)
+    if isinstance(found, Passage):
+        best = {name: record["hits"][0][name] for name in ("text", "start", "end", "score")}
+        record["best"] = best | {"page": found.page}
+    if names is not None:
+        from milepost.index.naming import document_id
 
-
-def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> dict[str, Any]:
-    """Give a passage with all its fields, and with its boxes if it has some."""
-    record = asdict(passage)
-    if boxes is not None:
-        record["boxes"] = [
-            {
-                "page": each.box.page,
-                "left": round(each.box.left, 2),
-                "top": round(each.box.top, 2),
-                "right": round(each.box.right, 2),
-                "bottom": round(each.box.bottom, 2),
-                "page_width": round(each.width, 2),
-                "page_height": round(each.height, 2),
-            }
-            for each in boxes
-        ]
+        record.pop("source", None)
+        record |= {"id": document_id(found.document), "document": names[found.document]}
     return record
+
+
+def _boxes_record(boxes: Sequence[PageBox]) -> list[dict[str, float]]:
+    return [
+        {
+            **{name: round(value, 2) for name, value in asdict(each.box).items()},
+            "page_width": round(each.width, 2),
+            "page_height": round(each.height, 2),
+        }
+        for each in boxes
+    ]
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -78,29 +81,25 @@ def report_record(report: IndexReport) -> dict[str, Any]:
 def result_record(
     question: str,
     result: SearchResult,
-    report: IndexReport | None,
+    boxes: Sequence[Sequence[PageBox] | None],
     *,
     explain: bool,
-    boxes: Sequence[Sequence[PageBox] | None] = (),
 ) -> dict[str, Any]:
     """Give what ``milepost search --json`` prints; ``explain`` adds the reasons."""
-    record: dict[str, Any] = {
+    passages = [shared_record(passage) for passage in result.passages]
+    for record, each in zip(passages, boxes, strict=True):
+        if each is not None:
+            record["boxes"] = _boxes_record(each)
+    record = {
         "question": question,
-        "passages": [
-            passage_record(passage, each)
-            for passage, each in zip(
-                result.passages, boxes or [None] * len(result.passages), strict=True
-            )
-        ],
+        "passages": passages,
+        "best_score": result.best_score,
         "answerable": result.answerable,
         "calibrated": result.calibrated,
+        "phrases": result.phrases,
+        "excluded": result.excluded,
+        "notes": result.notes,
     }
-    if report is not None:
-        record["report"] = report_record(report)
-    if result.notes and not result.passages:
-        record["notes"] = result.notes
-    if result.phrases or result.excluded:
-        record |= {"phrases": result.phrases, "excluded": result.excluded, "notes": result.notes}
     if explain:
         from milepost.search.heat import strip
 
@@ -108,15 +107,17 @@ def result_record(
             "signals": result.signals,
             "weights": result.weights,
             "terms": result.terms,
-            "notes": result.notes,
             "heat": {name: strip(curve) for name, curve in result.relevance.items()},
         }
     return record
 
 
-def check_record(check: CheckResult, report: IndexReport | None) -> dict[str, Any]:
+def check_record(check: CheckResult) -> dict[str, Any]:
     """Give what ``milepost check --json`` prints."""
-    return asdict(check) | ({} if report is None else {"report": report_record(report)})
+    return asdict(check) | {
+        "passages": [shared_record(passage) for passage in check.passages],
+        "parts": [check_record(part) for part in check.parts],
+    }
 
 
 def marked_record(marked: AnnotatedPdf) -> dict[str, Any]:
@@ -125,27 +126,23 @@ def marked_record(marked: AnnotatedPdf) -> dict[str, Any]:
         "path": None if marked.path is None else str(marked.path),
         "highlights": marked.highlights,
         "questions": [
-            {"question": question, "passages": [passage_record(passage) for passage in passages]}
+            {"question": question, "passages": [shared_record(passage) for passage in passages]}
             for question, passages in marked.passages.items()
         ],
         "notes": marked.notes,
     }
 
 
-def as_plain(value: Any) -> Any:
-    """Give what JSON can hold: NaN becomes null, infinities become strings."""
-    if isinstance(value, dict):
-        return {key: as_plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
+def print_json(record: dict[str, Any], report: IndexReport | None = None) -> None:
+    """Print one JSON document on stdout, in UTF-8 whatever the locale says.
 
-
-def print_json(record: dict[str, Any]) -> None:
-    """Print one JSON document on stdout, in UTF-8 whatever the locale says."""
+    Args:
+        record: its fields.
+        report: of the files that were read for it, if any.
+    """
     record = {"version": VERSION, **record}
+    if report is not None:
+        record["report"] = report_record(report)
     try:
         data = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 has no bytes for

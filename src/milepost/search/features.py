@@ -42,7 +42,7 @@ _GROUPS = {
 FEATURES: dict[str, str] = {
     name.strip(): group for group, names in _GROUPS.items() for name in names.split(",")
 }
-"""Maps every column to the part of a score it counts towards, see ``Hit.parts``.
+"""Maps every column to the part of a score it counts towards, see ``Hit.contributions``.
 
 ``gap`` is the distance to the best sentence of all, ``±1`` a mean or score with one neighbour on
 each side, ``around k`` the mean of ``k`` neighbours on each side, ``warm`` the same with scores

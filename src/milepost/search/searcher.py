@@ -79,7 +79,7 @@ class SearchResult:
         notes: messages for users, for example about words that are not in the text.
         relevance: ``(n, 2)`` float32 for each document with a passage: the position of each
             sentence's middle in the text, 0–1, and its fused score, scaled to 0–1 over the result.
-        best: the highest probability of any passage, even below ``min_score``; 0 if there was
+        best_score: the highest probability of any passage, even below ``min_score``; 0 if there was
             none.
         answerable: the probability, 0–1, that any passage answers; None if the model does not say.
         calibrated: whether scores are probabilities; those of a model without ``milepost fit`` only
@@ -96,7 +96,7 @@ class SearchResult:
     terms: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     relevance: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    best: float = 0.0
+    best_score: float = 0.0
     phrases: dict[str, int] = field(default_factory=dict)
     excluded: dict[str, int] = field(default_factory=dict)
     answerable: float | None = None
@@ -136,7 +136,7 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
     return replace(
         result,
         notes=(
-            *notes(phrases, excluded, found, passages=result.best > 0.0),
+            *notes(phrases, excluded, found, passages=result.best_score > 0.0),
             *doubts(result),
             *result.notes,
         ),
@@ -189,7 +189,7 @@ def doubts(result: SearchResult) -> list[str]:
     if not result.passages or result.answerable is None or not is_weak(result.answerable):
         return []
     chance = percentage(result.answerable)
-    if is_weak(result.best):
+    if is_weak(result.best_score):
         return [f"probably nothing here answers this: {chance} that something does"]
     return [f"what is found is about this, but may not answer it: {chance} that something does"]
 
@@ -376,7 +376,7 @@ def _hits(
             end=high,
             score=score * math.exp(float(ranked.logit[number]) - best),
             logit=float(ranked.logit[number]),
-            parts=ranked.parts(number),
+            contributions=ranked.parts(number),
             text=text[low - start : high - start],
         )
         for number, low, high in shown

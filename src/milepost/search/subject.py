@@ -147,8 +147,8 @@ def joined(
         result,
         passages=tuple(passages[: query.limits.k]),
         relevance={**result.relevance, **named.relevance},
-        best=max(best, named.best),
-        answerable=named.answerable if named.best >= best else result.answerable,
+        best_score=max(best, named.best_score),
+        answerable=named.answerable if named.best_score >= best else result.answerable,
     )
 
 

@@ -102,13 +102,13 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
 def test_documents_of_one_name_are_told_apart() -> None:
     from milepost.store import DocumentInfo
 
-    def titles(*names: str) -> list[str]:
+    def shown(*names: str) -> list[str]:
         infos = [DocumentInfo(name, None, "", None, 1, 1, 0) for name in names]
-        return document_sections.titles_of(infos)
+        return document_sections.names_of(infos)
 
-    assert titles("/a/b/one.txt", "/a/c/two.txt") == ["one.txt", "two.txt"]
-    assert titles("/a/b/one.txt", "/a/c/one.txt") == ["b/one.txt", "c/one.txt"]
-    assert titles("/a/one.txt", "one.txt") == ["/a/one.txt", "one.txt"]
+    assert shown("/a/b/one.txt", "/a/c/two.txt") == ["one.txt", "two.txt"]
+    assert shown("/a/b/one.txt", "/a/c/one.txt") == ["b/one.txt", "c/one.txt"]
+    assert shown("/a/one.txt", "one.txt") == ["/a/one.txt", "one.txt"]
 
 
 def test_the_command_writes_a_page_and_says_how_to_ask_the_same(
@@ -131,5 +131,5 @@ def test_the_command_writes_a_page_and_says_how_to_ask_the_same(
     full = run("--overwrite", "--full", "--json")
     record = json.loads(full.stdout)
     assert full.returncode == 0, full.stderr
-    assert record["bytes"] == (tmp_path / "page.html").stat().st_size > 6_000_000
+    assert record["size_bytes"] == (tmp_path / "page.html").stat().st_size > 6_000_000
     assert record["sentences"] == 2

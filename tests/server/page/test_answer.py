@@ -46,7 +46,7 @@ def server(folder: Path, model: Chat, tmp_path_factory: pytest.TempPathFactory) 
     options = ["--endpoint", model.url, "--model-name", "parrot"]
     cache, more = tmp_path_factory.mktemp("cache"), {"MILEPOST_ENDPOINT_KEY": KEY}
     with running_server(folder / "notes.md", *options, cache=cache, more=more) as (running, client):
-        assert client.get("/ready").json()["answers"] == "parrot"
+        assert client.get("/ready").json()["language_model"] == "parrot"
         yield running
 
 
@@ -75,11 +75,11 @@ def test_events_come_in_order(server: Server, model: Chat) -> None:
     names = [name for name, _ in found]
     assert names == ["passages", *["text"] * 3, *["citation"] * 3, "answer"]
     passages = found[0][1]["passages"]
-    assert passages[0]["title"] == "notes.md"
+    assert passages[0]["document"] == "notes.md"
     assert "".join(data["text"] for name, data in found if name == "text") == "".join(SAID)
     citations = [data for name, data in found if name == "citation"]
     assert [each["verdict"] for each in citations] == ["verbatim", "misquoted", "missing"]
-    start, end = citations[0]["places"][0]
+    start, end = citations[0]["spans"][0]
     text = passages[0]["text"][start - passages[0]["start"] : end - passages[0]["start"]]
     assert text == "A trail of scent fades within an hour"
     whole = found[-1][1]
@@ -189,8 +189,9 @@ def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writ
     found = [data for name, data in events(server, question=question) if name == "citation"]
     assert [each["verdict"] for each in found] == ["supported", "unsupported"]
     support = found[0]["support"]
-    assert (support["number"], support["title"], found[1]["support"]) == (1, "instincts.txt", None)
-    assert set(support) == {"id", "title", "number", "start", "end", "page", "score"}
+    assert (support["number"], support["document"]) == (1, "instincts.txt")
+    assert found[1]["support"] is None
+    assert set(support) == {"id", "document", "number", "start", "end", "page", "score"}
     with tabs(server.url) as page:
         ready(page, server.url)
         ask(page, question)

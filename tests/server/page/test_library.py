@@ -109,7 +109,7 @@ def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
 
 
 def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None:
-    current = {"id": "x", "title": "<b>long</b>.pdf", "number": 3, "documents": 12}
+    current = {"id": "x", "name": "<b>long</b>.pdf", "number": 3, "documents": 12}
     current |= {"sentences": 840, "done": 120}
     idle = {"idle": True, "current": None, "waiting": 0, "indexed": 0, "failed": [], "notes": []}
     answers = [idle | {"idle": False, "current": current, "waiting": 2}]
@@ -131,7 +131,7 @@ def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None
 def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) -> None:
     many = [
         {
-            "id": f"{number:020x}", "title": f"folder/report {number}.pdf", "characters": 10,
+            "id": f"{number:020x}", "name": f"folder/report {number}.pdf", "characters": 10,
             "sentences": 1, "pdf": True, "uploaded": False, "notes": [],
         }
         for number in range(1500)
@@ -149,7 +149,7 @@ def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) ->
         assert page.locator("#documents li").count() == 200
         assert "1,300 more" in page.locator("#documents-note").inner_text()
         page.fill("#filter", "77 REPORT")
-        wanted = [each["title"] for each in many if "77" in each["title"]]
+        wanted = [each["name"] for each in many if "77" in each["name"]]
         page.wait_for_function(
             "(count) => document.querySelectorAll('#documents li').length === count",
             arg=len(wanted),

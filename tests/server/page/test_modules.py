@@ -84,11 +84,11 @@ def test_lines_are_joined_as_on_the_command_line(page: Page) -> None:
 
 
 def test_citations_of_hard_texts_stay_valid(page: Page) -> None:
-    place = {"title": HARD, "quote": HARD, "place": HARD, "heading": HARD, "start": 3, "end": 9}
+    place = {"document": HARD, "quote": HARD, "place": HARD, "heading": HARD, "start": 3, "end": 9}
     plain = call(page, "cite", "return m.plain(v);", place)
     quoted = call(page, "cite", "return m.markdown(v);", place)
     entry = call(page, "cite", "return m.bibtex(v);", place)
-    short = place | {"title": "t", "place": None, "heading": None}
+    short = place | {"document": "t", "place": None, "heading": None}
     forms = call(page, "cite", "return [m.mla(v), m.apa(v)];", short)
     one_line = " ".join(HARD.split())
     assert plain == f"“{one_line}” {one_line}, {one_line}, characters 3–9."
@@ -163,7 +163,7 @@ LONG = " ".join(["word"] * 39) + " end."
 def test_citations_follow_their_style(
     page: Page, form: str, place: dict[str, Any], wanted: str
 ) -> None:
-    given = {"title": "origin.pdf", "place": "page 3", "heading": "Bees", "start": 3, "end": 9}
+    given = {"document": "origin.pdf", "place": "page 3", "heading": "Bees", "start": 3, "end": 9}
     given |= {"quote": 'Cells are "made" so.'} | place
     if "authors" in place:
         given["reference"] = {"title": ORIGIN, "date": "1859-11-24"} | place
@@ -172,7 +172,7 @@ def test_citations_follow_their_style(
 
 def test_a_reference_becomes_fields_of_bibtex(page: Page) -> None:
     reference = {"title": ORIGIN, "date": "1859", "authors": [DARWIN, SOCIETY]}
-    place = {"title": "a.pdf", "reference": reference, "quote": "Yes.", "place": "page 3"}
+    place = {"document": "a.pdf", "reference": reference, "quote": "Yes.", "place": "page 3"}
     place |= {"heading": None, "start": 3, "end": 9}
     entry = call(page, "cite", "return m.bibtex(v);", place)
     assert "author = {Darwin, Charles Robert and {Royal Society}}," in entry

@@ -50,17 +50,17 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     sentences = state.sentences(infos)
     texts = state.texts([(info, 0, info.characters) for info in infos])
     marks = state.marks(infos)
-    titles = titles_of(infos)
+    names = names_of(infos)
     pack.facts["documents"] = [
         {
             "id": document_id(info.name),
-            "title": _shown(title),
+            "name": _shown(name),
             "characters": info.characters,
             "sentences": info.sentences,
             "notes": [_shown(note) for note in info.notes],
             "reference": _reference(info),
         }
-        for info, title in zip(infos, titles, strict=True)
+        for info, name in zip(infos, names, strict=True)
     ]
     pack.add_json("texts", [_shown(text) for text in texts])
     pack.add_json(
@@ -147,7 +147,7 @@ def _reference(info: DocumentInfo) -> dict[str, Any] | None:
     return {"title": _shown(known.title), "authors": authors, "date": known.date}
 
 
-def titles_of(infos: Sequence[DocumentInfo]) -> list[str]:
+def names_of(infos: Sequence[DocumentInfo]) -> list[str]:
     """What users read for each document: its file name, with the path where names are the same."""
     names = [PurePath(info.name) for info in infos]
     if len({name.name for name in names}) == len(names):

@@ -1,9 +1,9 @@
 """The documents of a program that keeps running: a server, or an agent's tools.
 
 In:      an index, files and folders to keep it up to date with, uploads.
-Out:     documents by id and title; a thread that indexes.
+Out:     documents by id and name; a thread that indexes.
 Refuses: HTTP and MCP, which stand on it.
-Read:    ``library.py`` (ids, titles, uploads), ``indexing.py`` (one thread that adds files),
+Read:    ``library.py`` (ids, names, uploads), ``indexing.py`` (one thread that adds files),
          ``planning.py`` (what a folder's change means), ``watching.py`` (follows folders).
 """
 

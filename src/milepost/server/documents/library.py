@@ -1,4 +1,4 @@
-"""The documents of a server: ids, titles, uploads, and the files behind them."""
+"""The documents of a server: ids, names for clients, uploads, and the files behind them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Library:
     Args:
         index: the index.
         uploads: folder of uploaded files; it is made with the first one.
-        roots: files and folders that were given to the server; a title leaves them out.
+        roots: files and folders that were given to the server; names for clients leave them out.
         pictures: whether picture files may be uploaded, because their text is recognised.
     """
 
@@ -58,11 +58,11 @@ class Library:
         self._folders = {absolute(uploads).parent, self.uploads.parent}
         self.pictures = pictures
 
-    def titles(self, names: Iterable[str]) -> dict[str, str]:
-        """The titles of the documents named, those that were removed meanwhile too."""
+    def shown_names(self, names: Iterable[str]) -> dict[str, str]:
+        """Names for clients of the documents named, those that were removed meanwhile too."""
         named = set(names)
         return {name: self.short(name) for name in named} | {
-            info.name: self.title(info) for info in self.index.documents(named)
+            info.name: self.shown_name(info) for info in self.index.documents(named)
         }
 
     def statistics(self) -> Statistics:
@@ -82,7 +82,7 @@ class Library:
         raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
 
     def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
-        """Names of the documents that were asked for by id, short id or title; None for all.
+        """Names of the documents that were asked for by id, short id or name; None for all.
 
         Raises:
             UnknownDocument: one of them is not there.
@@ -93,18 +93,18 @@ class Library:
         for info in self.index.documents():
             by_key.setdefault(document_id(info.name), []).append(info.name)
             by_key.setdefault(short_id(info.name), []).append(info.name)
-            by_key.setdefault(self.title(info), []).append(info.name)
+            by_key.setdefault(self.shown_name(info), []).append(info.name)
         names: list[str] = []
         for key in wanted:
             if key not in by_key:
                 raise UnknownDocument(
-                    f"no document has the id or title {key[:80]!r}", "a document in the list"
+                    f"no document has the id or name {key[:80]!r}", "a document in the list"
                 )
             names += by_key[key]
         return names
 
-    def title(self, info: DocumentInfo) -> str:
-        """A document's name for people: its path below what the server was given."""
+    def shown_name(self, info: DocumentInfo) -> str:
+        """A document's name for clients: its path below what the server was given."""
         return one_line(info.name) if info.source is None else self.short(info.source)
 
     def short(self, path: str) -> str:
@@ -128,9 +128,9 @@ class Library:
             UnknownDocument: it came from no file, or the file is gone.
         """
         if info.source is not None and is_address(info.source):
-            raise UnknownDocument(f"the file of {self.title(info)} is in object storage")
+            raise UnknownDocument(f"the file of {self.shown_name(info)} is in object storage")
         if info.source is None or not (path := Path(info.source)).is_file():
-            raise UnknownDocument(f"the file of {self.title(info)} no longer exists")
+            raise UnknownDocument(f"the file of {self.shown_name(info)} no longer exists")
         return path
 
     def sentences(

@@ -1,7 +1,7 @@
 """What the tools give, as records that become JSON; their fields are the tools' output schemas.
 
-Names are those of the HTTP API and of ``--json``. An agent pays for every token: a passage names
-its document by a short id, whose title stands once in the result, and what is null is left out.
+Names are those of the HTTP API and of ``--json``. An agent pays for every token: a passage has the
+short id of its document, whose name stands once in the result, and what is null is left out.
 """
 
 from __future__ import annotations
@@ -9,11 +9,18 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 
+class Table(BaseModel):
+    """What names the rows of a table."""
+
+    caption: str | None = None
+    columns: list[str] = Field(default_factory=list)
+
+
 class Evidence(BaseModel):
     """Whole sentences of one document that answer the question."""
 
     text: str
-    document: str = Field(description="Id of the document.")
+    id: str = Field(description="Id of the document.")
     start: int = Field(description="Offset in the document's text.")
     end: int = Field(description="Offset behind the text.")
     score: float = Field(description="Probability, 0 to 1, that this is evidence.")
@@ -23,20 +30,18 @@ class Evidence(BaseModel):
         description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
     )
     heading: str | None = None
-    table: str | None = Field(
-        default=None, description="Caption and columns of the table whose rows the text has."
-    )
+    table: Table | None = Field(default=None, description="Whose rows the text has.")
 
 
 class Searched(BaseModel):
     """What `search` gives."""
 
     passages: list[Evidence] = Field(description="Best first.")
-    best: float = Field(description="Probability of the best passage, returned or not.")
-    documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
-    next: str | None = Field(
-        default=None, description="Cursor of the passages that come after these."
+    best_score: float = Field(description="Probability of the best passage, returned or not.")
+    names: dict[str, str] = Field(
+        default_factory=dict, description="Name of the document of each id."
     )
+    cursor: str | None = Field(default=None, description="For the passages that come after these.")
     notes: list[str] = Field(default_factory=list, description="What to know of this result.")
 
 
@@ -70,7 +75,7 @@ class Match(BaseModel):
     """A place of a document that holds the checked text, word for word or nearly."""
 
     text: str
-    document: str = Field(description="Id of the document.")
+    id: str = Field(description="Id of the document.")
     start: int
     end: int
     page: int | None = None
@@ -103,16 +108,18 @@ class Checked(BaseModel):
         default_factory=list, description="The verdict on each of several sentences."
     )
     passages: list[Evidence] = Field(description="Passages about it.")
-    best: float = Field(description="Probability of the best passage, returned or not.")
-    documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
+    best_score: float = Field(description="Probability of the best passage, returned or not.")
+    names: dict[str, str] = Field(
+        default_factory=dict, description="Name of the document of each id."
+    )
     notes: list[str] = Field(default_factory=list)
 
 
 class Listed(BaseModel):
     """A document in a list."""
 
-    document: str
     id: str
+    name: str
     characters: int
     sentences: int
     notes: list[str] = Field(default_factory=list)
@@ -123,5 +130,5 @@ class Documents(BaseModel):
 
     documents: list[Listed]
     total: int
-    next: str | None = None
+    cursor: str | None = None
     notes: list[str] = Field(default_factory=list)

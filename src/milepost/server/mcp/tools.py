@@ -106,13 +106,13 @@ class Tools:
             if cursor is None:
                 result = self._first(question, budget, search)
                 more = bool(result.passages)
-                result.next = _cursor(question, budget, 0) if more else None
+                result.cursor = _cursor(question, budget, 0) if more else None
             else:
                 result = self._following(question, budget, search, cursor)
         if not result.passages and cursor is not None:
             result.notes.append("nothing else was found")
-        elif not found.passages and found.best > 0.0:
-            result.notes.append(nothing_reaches(min_score, found.best, found.answerable))
+        elif not found.passages and found.best_score > 0.0:
+            result.notes.append(nothing_reaches(min_score, found.best_score, found.answerable))
         elif not result.passages:
             result.notes.append("nothing was found")
         elif not self._library.index.calibrated:
@@ -148,18 +148,14 @@ class Tools:
             best = [self._best_sentence(found, left[0])]
             result = self._within(best, found, budget)
         if len(result.passages) < len(left) and result.passages:
-            result.next = _cursor(question, first, skipped + len(result.passages))
+            result.cursor = _cursor(question, first, skipped + len(result.passages))
         return result
 
     def _evidence(self, passages: Sequence[Passage]) -> list[Evidence]:
         return [
             Evidence(
                 **shared_record(passage)
-                | {
-                    "document": short_id(passage.document),
-                    "score": round(passage.score, 2),
-                    "table": passage.table.names or None if passage.table else None,
-                }
+                | {"id": short_id(passage.document), "score": round(passage.score, 2)}
             )
             for passage in passages
         ]
@@ -168,7 +164,7 @@ class Tools:
         passage = next(
             each
             for each in found.passages
-            if (short_id(each.document), each.start) == (wanted.document, wanted.start)
+            if (short_id(each.document), each.start) == (wanted.id, wanted.start)
         )
         best = passage.best
         text = passage.text[best.start - passage.start : best.end - passage.start]
@@ -177,37 +173,41 @@ class Tools:
         )
 
     def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
-        """The passages, best first, that the budget holds with their documents' titles."""
-        titles = self._titles({each.document for each in found.passages})
+        """The passages, best first, that the budget holds with their documents' names."""
+        names = self._names({each.document for each in found.passages})
         notes = self._notes(found)
 
         def first(size: int) -> Searched:
             some = passages[:size]
             return Searched(
                 passages=some,
-                best=round(found.best, 2),
-                documents=_of(titles, some),
+                best_score=round(found.best_score, 2),
+                names=_of(names, some),
                 notes=notes,
             )
 
         return fitted(first, len(passages), self._tokens, budget - _CURSOR)
 
-    def _titles(self, names: Collection[str]) -> dict[str, str]:
-        """Short id → title of documents."""
-        titles: dict[str, list[str]] = {}
-        for info in self._library.index.documents(names):
-            titles.setdefault(short_id(info.name), []).append(self._library.title(info))
-        return {key: ", ".join(each) for key, each in titles.items()}
+    def _names(self, documents: Collection[str]) -> dict[str, str]:
+        """Short id → name for clients of documents."""
+        names: dict[str, list[str]] = {}
+        for info in self._library.index.documents(documents):
+            names.setdefault(short_id(info.name), []).append(self._library.shown_name(info))
+        return {key: ", ".join(each) for key, each in names.items()}
 
     def read(
-        self, document: str, start: int | None = None, page: int | None = None, tokens: int = 1500
+        self,
+        document: str,
+        start: int | None = None,
+        page: int | None = None,
+        budget_tokens: int = 1500,
     ) -> Read:
         """The text of a document from an offset or a page on.
 
         Raises:
             InputError: no such document, page or offset.
         """
-        budget = _budget(tokens)
+        budget = _budget(budget_tokens)
         info = self._one(document)
         with self._library.index.snapshot() as state:
             marks = state.marks([info])[0]
@@ -220,7 +220,7 @@ class Tools:
         places = places_at(marks, start)
         result = Read(
             text=text,
-            document=self._library.title(info),
+            document=self._library.shown_name(info),
             id=short_id(info.name),
             start=start,
             end=end,
@@ -249,21 +249,18 @@ class Tools:
             InputError: no such document, or a text without letters and digits.
         """
         budget = _budget(budget_tokens)
-        names = self._library.chosen(documents)
+        chosen = self._library.chosen(documents)
         with self._searching():
-            found = self._library.index.check(text, names, min_score=min_score)
+            found = self._library.index.check(text, chosen, min_score=min_score)
         places = [
             Match(
                 **shared_record(place)
-                | {
-                    "document": short_id(place.document),
-                    "similarity": round(place.similarity, 2),
-                }
+                | {"id": short_id(place.document), "similarity": round(place.similarity, 2)}
             )
             for place in found.places
         ]
         passages = self._evidence(found.passages)
-        titles = self._titles(
+        names = self._names(
             {each.document for each in found.places} | {each.document for each in found.passages}
         )
         notes = [*self._indexing(), *found.notes]
@@ -276,8 +273,8 @@ class Tools:
                 places=shown,
                 parts=parts,
                 passages=support,
-                best=round(found.best, 2),
-                documents=_of(titles, [*shown, *support]),
+                best_score=round(found.best_score, 2),
+                names=_of(names, [*shown, *support]),
                 notes=notes,
             )
 
@@ -289,8 +286,8 @@ class Tools:
         after = 0 if cursor is None else _places(cursor, _LIST)[1]
         rows = [
             Listed(
-                document=self._library.title(info),
                 id=short_id(info.name),
+                name=self._library.shown_name(info),
                 characters=info.characters,
                 sentences=info.sentences,
                 notes=list(map(one_line, info.notes)),
@@ -305,7 +302,7 @@ class Tools:
         result = fitted(first, len(rows), self._tokens, _LISTED - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
-            result.next = _cursor(_LIST, LEAST, last)
+            result.cursor = _cursor(_LIST, LEAST, last)
         return result
 
     def _notes(self, found: SearchResult) -> list[str]:
@@ -345,13 +342,13 @@ class Tools:
         return text[: whole[-1]] if whole and whole[-1] > fits // 2 else text[:fits]
 
 
-def _of(titles: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, str]:
-    """The titles of the documents that passages and places are in."""
-    return {each.document: titles[each.document] for each in found}
+def _of(names: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, str]:
+    """The names of the documents that passages and places are in."""
+    return {each.id: names[each.id] for each in found}
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:
-    return one.document == other.document and one.start < other.end and one.end > other.start
+    return one.id == other.id and one.start < other.end and one.end > other.start
 
 
 def _budget(tokens: int) -> int:
@@ -389,7 +386,7 @@ def _places(cursor: str, of: str) -> tuple[int, int]:
             return int(first), int(skipped)
     except (ValueError, TypeError, RecursionError, binascii.Error):
         pass
-    raise InputError("the cursor is not one of this question", "the `next` of the last result")
+    raise InputError("the cursor is not one of this question", "the `cursor` of the last result")
 
 
 def _mark(of: str) -> str:

@@ -27,7 +27,7 @@ let running = null; // what can end the answer that is being written
 
 /** The box for a search, null without a language model; one of another search is emptied first. */
 export function answerBox(wanted) {
-  if (!library.value.ready?.answers) return null;
+  if (!library.value.ready?.language_model) return null;
   const key = JSON.stringify(wanted);
   if (key !== offered) {
     closeAnswer();
@@ -52,7 +52,7 @@ function show(...parts) {
 function offer(wanted) {
   return el("p", { class: "aside" },
     el("button", { type: "button", text: "Write an answer", on: { click: () => write(wanted) } }),
-    ` by ${library.value.ready.answers}, from these results`);
+    ` by ${library.value.ready.language_model}, from these results`);
 }
 
 async function write(wanted) {
@@ -132,13 +132,13 @@ function withLinks(text, { passages, citations }) {
 function elsewhere(verdict, support) {
   if (verdict !== "unsupported" || !support) return "";
   const sure = support.score === null ? "its words" : percent(support.score);
-  return `, but by ${support.number ? `result ${support.number}` : support.title}: ${sure}`;
+  return `, but by ${support.number ? `result ${support.number}` : support.document}: ${sure}`;
 }
 
-function link({ number, verdict, places, support }, passage) {
+function link({ number, verdict, spans, support }, passage) {
   const words = `${VERDICTS[verdict]}${elsewhere(verdict, support)}`;
   const properties = { class: `cite ${verdict}`, "aria-label": `result ${number}, ${words}`, text: `[${number}]` };
   if (!passage) return el("span", { ...properties, role: "note", title: words });
-  const [start, end] = places[0] ?? [passage.sentences[0].start, passage.sentences[0].end];
-  return el("a", { ...properties, href: placeOf(passage.id, start, end), title: `${passage.title}: ${words}` });
+  const [start, end] = spans[0] ?? [passage.best.start, passage.best.end];
+  return el("a", { ...properties, href: placeOf(passage.id, start, end), title: `${passage.document}: ${words}` });
 }

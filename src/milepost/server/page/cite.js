@@ -4,7 +4,7 @@ import { escapedLatex, keyOf } from "./latex.js";
 
 /**
  * @typedef {object} Place
- * @property {string} title of the document
+ * @property {string} document its name
  * @property {Reference|null} [reference] what a library of references knows of the document
  * @property {string} quote the sentence
  * @property {string|null} place page, slide … in words
@@ -87,10 +87,10 @@ const placed = ({ place }, escaped = (text) => text) => (place ? `${escaped(oneL
 
 const pageOf = ({ place }) => /^page (\d+)$/.exec(place ?? "")?.[1];
 
-/** Title, authors and year: those of the library of references, else the document's title alone. */
-function about({ title, reference }) {
+/** Title, authors and year: those of the library of references, else the document's name alone. */
+function about({ document, reference }) {
   return {
-    title: oneLine(reference?.title || title),
+    title: oneLine(reference?.title || document),
     authors: reference?.authors ?? [],
     year: /^\d{4}/.exec(reference?.date ?? "")?.[0] ?? "",
   };

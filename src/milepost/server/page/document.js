@@ -256,7 +256,7 @@ function drawStrip() {
   const passages = passagesIn(id);
   const heat = (passages.length && data.heat?.[id]) || null;
   const middle = ({ start, end }) => (start + end) / 2 / Math.max(1, details.characters);
-  strip.draw(heat, passages.map((passage) => middle(passage.sentences[0])));
+  strip.draw(heat, passages.map((passage) => middle(passage.hits[0])));
   strip.move(open.offset / Math.max(1, details.characters));
 }
 

@@ -13,7 +13,7 @@ const dismissed = new Set();
 export function showFailures(failed) {
   const now = failed.filter((one) => !dismissed.has(one.id + one.reason));
   if (JSON.stringify(now) === JSON.stringify(failures)) return; // a field in use stays
-  if (now.length > failures.length) announce(`${now.at(-1).title} could not be read: ${now.at(-1).reason}`);
+  if (now.length > failures.length) announce(`${now.at(-1).name} could not be read: ${now.at(-1).reason}`);
   failures = now;
   show();
 }
@@ -25,16 +25,16 @@ function show() {
 }
 
 function row(one) {
-  const [reason, hint] = one.reason.replace(`${one.title} `, "").split("; try: ");
+  const [reason, hint] = one.reason.replace(`${one.name} `, "").split("; try: ");
   return el("li", {},
     el("div", { class: "about" },
-      el("p", { text: one.title }),
+      el("p", { text: one.name }),
       el("p", { class: "aside", text: one.remedy || !hint ? `${reason}.` : `${reason}. Try: ${hint}` }),
       one.remedy ? remedy(one, hint) : null),
     el("button", {
       type: "button",
       class: "bare",
-      "aria-label": `Dismiss the message about ${one.title}`,
+      "aria-label": `Dismiss the message about ${one.name}`,
       on: { click: () => dismiss(one) },
     }, icon("close")));
 }
@@ -43,7 +43,7 @@ function row(one) {
 function remedy(one, hint) {
   const locked = one.remedy === "password";
   const field = locked
-    ? el("input", { type: "password", required: true, maxlength: 200, autocomplete: "off", placeholder: "Password", "aria-label": `Password of ${one.title}` })
+    ? el("input", { type: "password", required: true, maxlength: 200, autocomplete: "off", placeholder: "Password", "aria-label": `Password of ${one.name}` })
     : el("span", { class: "aside", text: /about [^)]+/.exec(hint)?.[0] ?? "" });
   const button = el("button", { type: "submit", text: locked ? "Open" : "Read the scan" });
   const problem = el("p", { class: "aside warning", role: "alert" });

@@ -36,7 +36,7 @@ export function passes(document, { kind, author, from, until }) {
 }
 
 /** The suffix of a document's file. */
-export const kindOf = ({ title }) => /\.([^./]+)$/.exec(title)?.[1].toLowerCase() ?? "";
+export const kindOf = ({ name }) => /\.([^./]+)$/.exec(name)?.[1].toLowerCase() ?? "";
 
 /** The authors of a document. */
 export const authorsOf = ({ properties }) => [properties?.author ?? []].flat();

@@ -71,7 +71,7 @@ function show() {
   const { documents, ready, status } = library.value;
   const words = byId("filter").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = new Set(route.value.chosen);
-  const named = (document) => words.every((word) => `${titleOf(document)} ${document.title}`.toLowerCase().includes(word));
+  const named = (document) => words.every((word) => `${titleOf(document)} ${document.name}`.toLowerCase().includes(word));
   const matching = documents.filter((document) => named(document) && passes(document, route.value.filter));
   const focused = document.activeElement?.dataset?.row;
   byId("filter-row").hidden = documents.length < MANY;
@@ -106,26 +106,26 @@ function scope(documents, chosen) {
 }
 
 function row(document, chosen) {
-  const { id, title, pages, reference, notes } = document;
-  const name = titleOf(document);
-  const box = el("input", { type: "checkbox", "aria-label": `Search only in ${name}`, data: { row: `box-${id}` } });
+  const { id, name, pages, reference, notes } = document;
+  const title = titleOf(document);
+  const box = el("input", { type: "checkbox", "aria-label": `Search only in ${title}`, data: { row: `box-${id}` } });
   box.checked = chosen.has(id);
   box.addEventListener("change", () => choose(id, box.checked));
   const facts = [
     fileOf(document),
-    pages && count(pages, title.endsWith(".pptx") ? "slide" : "page"),
+    pages && count(pages, name.endsWith(".pptx") ? "slide" : "page"),
     reference?.date && dated(reference.date),
   ].filter(Boolean);
   return el("li", { class: route.value.open?.id === id ? "open" : "" },
     box,
     el("div", { class: "about" },
-      el("a", { href: placeOf(id), text: name, data: { row: `open-${id}` } }),
+      el("a", { href: placeOf(id), text: title, data: { row: `open-${id}` } }),
       facts.length ? el("p", { class: "aside", text: facts.join(" · ") }) : null,
       notes.length ? remarks(id, notes) : null),
     library.value.ready.read_only ? null : el("button", {
       type: "button",
       class: "quiet remove",
-      "aria-label": `Remove ${name}`,
+      "aria-label": `Remove ${title}`,
       data: { row: `remove-${id}` },
       on: { click: () => discard(document) },
     }, icon("remove"), el("span", { text: "Remove" })));

@@ -28,7 +28,7 @@ export function results() {
 export function passagesIn(id) {
   const { data, status, question } = answer.value;
   if (!data || status === "failed" || question !== route.value.question) return [];
-  return data.passages.filter((passage) => passage.id === id).sort((a, b) => a.sentences[0].start - b.sentences[0].start);
+  return data.passages.filter((passage) => passage.id === id).sort((a, b) => a.hits[0].start - b.hits[0].start);
 }
 
 /**
@@ -43,14 +43,14 @@ export function spansAt({ id, start, end }) {
   const { status, probable } = answer.value;
   const asked = Boolean(route.value.question);
   if (asked && status === "done" && !probable) return [];
-  const sentences = passagesIn(id).filter(isProbable).flatMap(evidence);
+  const marked = passagesIn(id).filter(isProbable).flatMap(evidence);
   const overlaps = (one) => end !== null && one.start < end && one.end > start;
-  const others = (status === "done" ? sentences : [])
+  const others = (status === "done" ? marked : [])
     .filter((one) => !overlaps(one))
     .slice(0, MOST)
     .map((one) => ({ start: one.start, end: one.end, kind: "other" }));
   if (end === null) return others;
-  const sure = !asked || status !== "done" || sentences.some(overlaps); // whoever made the link was
+  const sure = !asked || status !== "done" || marked.some(overlaps); // whoever made the link was
   return [{ start, end, kind: sure ? "best" : "here" }, ...others];
 }
 
@@ -73,7 +73,7 @@ export async function cited({ id, details, place, offset, view }) {
   }
   return {
     id,
-    title: details.title,
+    document: details.name,
     reference: details.reference,
     place: placeAt(details.marks, start),
     heading: markAt(details.marks, "heading", start),

@@ -14,7 +14,7 @@ import { brief, dated, evidence, isLikely, likelihood, percent } from "./words.j
  * @param {boolean} marked whether its sentences are marked
  */
 export function passageCard(passage, rank, marked) {
-  const best = passage.sentences[0];
+  const best = passage.hits[0];
   const title = titleOf(passage);
   const open = el("a", { href: placeOf(passage.id, best.start, best.end), class: "title", text: title, data: { open: passage.id } });
   const card = el("article", { class: "passage", data: { start: best.start, id: passage.id } },
@@ -23,7 +23,7 @@ export function passageCard(passage, rank, marked) {
     el("p", { class: "where" }, open, whereabouts(passage)),
     el("footer", {}, context(passage, marked), el("div", { class: "tool" }, citeMenu(() => ({
       id: passage.id,
-      title: passage.title,
+      document: passage.document,
       reference: passage.reference,
       place: passage.place,
       heading: passage.heading,
@@ -57,11 +57,14 @@ function table({ caption, columns, rows }, best, marked) {
         el("tr", {}, row.cells.map((text) => el("td", {}, chosen(row) ? el("mark", { class: "best", text }) : text)))))));
 }
 
-/** What a document is called: its title, else its file. */
-export const titleOf = ({ reference, title }) => reference?.title || title;
+/** What a document, or that of a passage, is called: its title, else its file. */
+export const titleOf = ({ reference, name, document }) => reference?.title || (name ?? document);
 
 /** The file of a document that is called otherwise, else "". */
-export const fileOf = (document) => (titleOf(document) === document.title ? "" : document.title);
+export function fileOf(one) {
+  const file = one.name ?? one.document;
+  return titleOf(one) === file ? "" : file;
+}
 
 const isCalibrated = () => library.value.ready?.calibrated !== false;
 
@@ -89,8 +92,8 @@ function whereabouts(passage) {
 
 /** The whole passage, folded; null where it is no more than its answer. */
 function context(passage, marked) {
-  const { text, sentences, points } = passage;
-  if (points.slice(sentences[0].start, sentences[0].end) === text.trim()) return null;
+  const { text, hits, points } = passage;
+  if (points.slice(hits[0].start, hits[0].end) === text.trim()) return null;
   return el("details", { class: "context" },
     el("summary", { text: "In context" }),
     el("p", { dir: "auto" }, marked ? body(passage) : reflowed(text)));
@@ -100,11 +103,11 @@ function context(passage, marked) {
 function body(passage) {
   const shown = reflowed(passage.text);
   const { points } = passage;
-  const sentences = evidence(passage);
-  const best = sentences[0];
+  const hits = evidence(passage);
+  const best = hits[0];
   const parts = [];
   let at = 0;
-  for (const one of [...sentences].sort((a, b) => a.start - b.start)) {
+  for (const one of [...hits].sort((a, b) => a.start - b.start)) {
     const [from, to] = [points.index(one.start), points.index(one.end)];
     if (from < at) continue; // never twice the same text
     parts.push(shown.slice(at, from), el("mark", { class: one === best ? "best" : "other", text: shown.slice(from, to) }));

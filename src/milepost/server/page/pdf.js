@@ -16,7 +16,7 @@ const FINEST = 4; // pixels a point that the server draws at most
 export class PdfView {
   /**
    * @param {HTMLElement} scroller holds the pages and scrolls them
-   * @param {{id: string, title: string, characters: number, sentences: number}} document
+   * @param {{id: string, name: string, characters: number, sentences: number}} document
    * @param {{page: number, width: number, height: number}[]} sizes of all pages in points
    * @param {(page: number) => void} onMove called with the page at the top of the window
    */
@@ -37,7 +37,7 @@ export class PdfView {
   }
 
   frame({ page, width, height }) {
-    const picture = el("img", { alt: `Page ${page} of ${this.document.title}`, hidden: true });
+    const picture = el("img", { alt: `Page ${page} of ${this.document.name}`, hidden: true });
     const boxes = el("div", { class: "boxes", "aria-hidden": "true" });
     const text = new PageText(page, width, height);
     const node = el("div", { class: "page", data: { page } }, picture, boxes, text.node);

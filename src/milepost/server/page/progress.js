@@ -68,13 +68,13 @@ function work(current, waiting) {
   if (!current) {
     return [el("p", { text: "Looking for what has changed…" }), el("progress", { "aria-label": "Indexing" })];
   }
-  const { title, number, documents, sentences, done } = current;
-  const bar = el("progress", { max: Math.max(1, sentences), "aria-label": `Indexing of ${title}` });
+  const { name, number, documents, sentences, done } = current;
+  const bar = el("progress", { max: Math.max(1, sentences), "aria-label": `Indexing of ${name}` });
   bar.value = done;
   const place = documents > 1 ? `Document ${figure(number)} of ${figure(documents)}. ` : "";
   const later = waiting ? `${count(waiting, "more upload")} ${waiting === 1 ? "waits" : "wait"}.` : "";
   return [
-    el("p", { text: `Reading ${title}` }),
+    el("p", { text: `Reading ${name}` }),
     bar,
     place || later ? el("p", { class: "aside", text: place + later }) : null,
   ];

@@ -91,7 +91,7 @@ export async function search(most, { again = false } = {}) {
     const data = trimmed(await postJson("search", { question, k: most, heat: true, ...scope }, mine.signal));
     if (again && JSON.stringify(data) === JSON.stringify(answer.value.data)) return;
     const calibrated = library.value.ready?.calibrated ?? true;
-    const sure = !calibrated || isExact(question) || isLikely(data.best);
+    const sure = !calibrated || isExact(question) || isLikely(data.best_score);
     const probable = data.passages.length > 0 && sure;
     used = { question, k: Math.min(most, WRITTEN_FROM), ...scope };
     answer.set({ status: "done", question, data, probable });
@@ -127,13 +127,13 @@ function trimmed(data) {
   const wordless = isLight() && occurs.length > 0 && !occurs.some(Boolean);
   const passages = data.passages.map((passage) => {
     const points = new Points(passage.text, passage.start);
-    const sentences = passage.sentences.map((sentence) => {
-      const [start, end] = points.trimmed(sentence.start, sentence.end);
-      return { ...sentence, start, end };
+    const hits = passage.hits.map((hit) => {
+      const [start, end] = points.trimmed(hit.start, hit.end);
+      return { ...hit, start, end };
     });
-    return { ...passage, points, wordless, sentences: sentences.filter(({ start, end }) => start < end) };
+    return { ...passage, points, wordless, hits: hits.filter(({ start, end }) => start < end) };
   });
-  return { ...data, passages: passages.filter((passage) => passage.sentences.length) };
+  return { ...data, passages: passages.filter((passage) => passage.hits.length) };
 }
 
 function summary(data, probable) {
@@ -215,7 +215,7 @@ function found({ data, probable }) {
     ? [el("h2", { class: "visually-hidden", text: count(listed.length, "result") }), answerBox(used)]
     : [
         el("h2", { class: "large", text: "Nothing here is likely to answer this" }),
-        el("p", { text: `The best passage has a probability of ${percent(data.best)}. Other words may find more.` }),
+        el("p", { text: `The best passage has a probability of ${percent(data.best_score)}. Other words may find more.` }),
       ];
   const list = items.length ? el("ol", { id: "passages", class: "passages" }, items) : null;
   return [...head, ...notes, list, el("p", { class: "more" }, weaker(data), more(listed))];

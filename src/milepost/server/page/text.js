@@ -14,7 +14,7 @@ const NEAR = 1.5; // heights of the window within which text is loaded ahead
 export class TextView {
   /**
    * @param {HTMLElement} scroller holds the text and scrolls it
-   * @param {{id: string, characters: number, title: string, marks: object[]}} document
+   * @param {{id: string, characters: number, name: string, marks: object[]}} document
    * @param {(offset: number) => void} onMove called with the offset at the top of the window
    */
   constructor(scroller, document, onMove) {

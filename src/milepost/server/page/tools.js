@@ -76,7 +76,7 @@ export class Tools {
     const listed = results();
     const next = listed[this.place(listed) + direction];
     if (!next) return;
-    const { start, end } = next.sentences[0];
+    const { start, end } = next.hits[0];
     go({ open: { id: next.id, start, end } });
   }
 }

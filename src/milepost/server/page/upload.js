@@ -57,7 +57,7 @@ function dropped(transfer) {
 
 async function take(files) {
   const { ready, documents } = library.value;
-  const uploaded = new Set(documents.filter((one) => one.uploaded).map((one) => one.title));
+  const uploaded = new Set(documents.filter((one) => one.uploaded).map((one) => one.name));
   const replaced = files.filter((file) => uploaded.has(file.name)).map((file) => file.name);
   if (replaced.length) {
     const yes = await confirmed({

@@ -24,8 +24,8 @@ export function percent(score) {
 }
 
 /** The sentences of a passage worth marking: those at least half as likely as the best, best first. */
-export function evidence({ sentences }) {
-  return sentences.filter(({ score }) => score >= 0.5 * sentences[0].score);
+export function evidence({ hits }) {
+  return hits.filter(({ score }) => score >= 0.5 * hits[0].score);
 }
 
 const numbers = new Intl.NumberFormat("en");

@@ -18,9 +18,9 @@ from fastapi.responses import StreamingResponse
 from milepost.answers import Answer, Citation, Piece, Thinking, answer
 from milepost.chat import Endpoint, NoResponse
 from milepost.errors import MilepostError
-from milepost.exports.records import answer_record
-from milepost.index.naming import document_id
+from milepost.exports.records import answer_record, shared_record
 from milepost.search import SearchResult
+from milepost.server.documents.library import Library
 from milepost.server.failures import HttpError, shown
 from milepost.server.routes.bodies import JsonRoute
 from milepost.server.routes.search import Question, found, searched
@@ -90,8 +90,6 @@ async def _events(
         yield _written("answer", answer_record(Answer("", (), ())))
         return
 
-    titles = {each["id"]: each["title"] for each in listed}
-
     def check(text: str, documents: Sequence[str], **options: Any) -> CheckResult:
         work = partial(state.library.index.check, text, documents, **options)
         return from_thread.run(partial(state.searching, work, patient=True))
@@ -100,7 +98,7 @@ async def _events(
     try:
         # A client that leaves cancels this at the next word, which closes the connection.
         while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
-            yield _event(event, titles)
+            yield _event(event, state.library)
     except NoResponse as error:
         yield _error(state, f"{remote.url}: {error}; try: the same question again")
     except MilepostError as error:
@@ -117,23 +115,20 @@ def _error(state: State, message: str) -> str:
     return _written("error", {"message": shown(state.library.without_path(message))})
 
 
-def _event(event: Thinking | Piece | Citation | Answer, titles: dict[str, str]) -> str:
+def _event(event: Thinking | Piece | Citation | Answer, library: Library) -> str:
     if isinstance(event, Thinking):
         return _written("thinking", {"text": event.text, "restart": event.restart})
     if isinstance(event, Piece):
         return _written("text", {"text": event.text})
     if isinstance(event, Citation):
-        return _written("citation", _citation(event, titles))
+        return _written("citation", _citation(event, library))
     return _written("answer", answer_record(event))
 
 
-def _citation(citation: Citation, titles: dict[str, str]) -> dict[str, Any]:
-    """A citation as the API gives it: documents have ids and titles there, no paths."""
+def _citation(citation: Citation, library: Library) -> dict[str, Any]:
     record = asdict(citation)
-    if record["support"] is not None:
-        identity = document_id(record["support"].pop("document"))
-        title = titles.get(identity, identity)
-        record["support"] = {"id": identity, "title": title, **record["support"]}
+    if (support := citation.support) is not None:
+        record["support"] = shared_record(support, library.shown_names([support.document]))
     return record
 
 

@@ -10,12 +10,11 @@ from pydantic import BaseModel, Field
 
 from milepost.exports.records import shared_record
 from milepost.filters.tokens import MAX_LENGTH
-from milepost.index.naming import document_id
 from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
 from milepost.server.state import ServerState, State, while_connected
-from milepost.verdicts import CheckResult, Difference, Match, Verdict
+from milepost.verdicts import CheckResult, Difference, Verdict
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -27,7 +26,7 @@ class CheckRequest(RequestBody):
         description="A sentence, a quotation or a claim."
     )
     documents: Documents = Field(
-        None, description="Ids or titles of the documents to look in; all if left out."
+        None, description="Ids or names of the documents to look in; all if left out."
     )
     where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
@@ -38,8 +37,8 @@ class CheckRequest(RequestBody):
 class FoundPlace(BaseModel):
     """Where a document holds the text, word for word or nearly."""
 
+    document: str
     id: str
-    title: str
     start: int
     end: int
     text: str
@@ -58,7 +57,7 @@ class CheckAnswer(BaseModel):
     verdict: Verdict
     places: list[FoundPlace]
     passages: list[Found] = Field(description="Passages about it, most probable first.")
-    best: float = Field(description="Probability of the best passage, returned or not.")
+    best_score: float = Field(description="Probability of the best passage, returned or not.")
     notes: list[str]
     parts: list[CheckAnswer] = Field(
         description="The answer for each sentence of a text that is not there as a whole."
@@ -83,21 +82,13 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
 
 
 def _shown(library: Library, result: CheckResult) -> CheckAnswer:
-    titles = library.titles(each.document for each in result.places)
+    names = library.shown_names(each.document for each in result.places)
     return CheckAnswer(
         text=result.text,
         verdict=result.verdict,
-        places=[_place(place, titles) for place in result.places],
+        places=[FoundPlace(**shared_record(place, names)) for place in result.places],
         passages=found(library, result.passages),
-        best=result.best,
+        best_score=result.best_score,
         notes=list(result.notes),
         parts=[_shown(library, part) for part in result.parts],
-    )
-
-
-def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
-    return FoundPlace(
-        **shared_record(place),
-        id=document_id(place.document),
-        title=titles[place.document],
     )

@@ -44,7 +44,7 @@ class Summary(BaseModel):
     """A document in a list."""
 
     id: str
-    title: str
+    name: str = Field(description="Its path below what the server was given.")
     characters: int
     sentences: int
     pdf: bool = Field(description="Whether its pages can be shown as pictures.")
@@ -91,8 +91,8 @@ class Accepted(BaseModel):
     """An upload that is kept and will be indexed; see ``GET /indexing``."""
 
     id: str
-    title: str
-    bytes: int
+    name: str
+    size_bytes: int
 
 
 class Reading(RequestBody):
@@ -116,7 +116,7 @@ class Removal(BaseModel):
     characters: int
     sentences: int = Field(description="Each had a vector.")
     words: int = Field(description="Words in the index of words.")
-    files: int = Field(description="Copies beside the index: the upload.")
+    files: list[str] = Field(description="Names of copies beside the index: the upload.")
     remains: str = Field(description="What still holds bytes of it, and until when.")
 
 
@@ -160,7 +160,8 @@ async def upload(
     state.indexer.add([path for path, _ in kept])
     return Uploads(
         documents=[
-            Accepted(id=document_id(str(path)), title=path.name, bytes=size) for path, size in kept
+            Accepted(id=document_id(str(path)), name=path.name, size_bytes=size)
+            for path, size in kept
         ]
     )
 
@@ -217,7 +218,7 @@ async def remove(
         characters=report.characters,
         sentences=report.sentences,
         words=report.words,
-        files=len(report.files),
+        files=list(map(state.library.short, report.files)),
         remains=report.remains,
     )
 
@@ -290,7 +291,7 @@ def _summary(state: State, info: DocumentInfo, marks: Sequence[Mark]) -> Summary
     pages = [int(mark.value) for mark in marks if mark.kind in ("page", "slide")]
     return Summary(
         id=document_id(info.name),
-        title=state.library.title(info),
+        name=state.library.shown_name(info),
         characters=info.characters,
         sentences=info.sentences,
         pdf=is_pdf(info),

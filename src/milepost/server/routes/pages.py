@@ -133,6 +133,6 @@ def is_pdf(info: DocumentInfo) -> bool:
 def _pdf(state: State, info: DocumentInfo) -> Path:
     if not is_pdf(info):
         raise HttpError(
-            422, f"{state.library.title(info)} is not a PDF, so it has no pages", "…/text"
+            422, f"{state.library.shown_name(info)} is not a PDF, so it has no pages", "…/text"
         )
     return state.library.file(info)

@@ -48,7 +48,7 @@ class Question(RequestBody):
         0.0, description="Leave out passages that are less probable."
     )
     documents: Documents = Field(
-        None, description="Ids or titles of the documents to search; all if left out."
+        None, description="Ids or names of the documents to search; all if left out."
     )
     where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
     rerank: bool | None = Field(True, description="Use the model's reranker: better, and slower.")
@@ -60,13 +60,19 @@ class SearchRequest(Question):
     heat: bool | None = Field(False, description="Add where in each document the matches are.")
 
 
-class Sentence(BaseModel):
+class Hit(BaseModel):
     """A sentence of a passage."""
 
     text: str
     start: int
     end: int
     score: float = Field(description="Probability, 0 to 1, that it is evidence.")
+
+
+class Best(Hit):
+    """The sentence of a passage that answers best."""
+
+    page: int | None
 
 
 class Author(BaseModel):
@@ -88,12 +94,13 @@ class Found(BaseModel):
     """A passage: whole sentences of one document."""
 
     text: str
+    document: str = Field(description="Name of the document.")
     id: str = Field(description="Id of the document.")
-    title: str
     start: int = Field(description="Offset in the document's text, in code points.")
     end: int
     score: float = Field(description="Probability, 0 to 1, that it holds evidence.")
-    sentences: list[Sentence] = Field(description="Best first.")
+    best: Best
+    hits: list[Hit] = Field(description="Its sentences, best first.")
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
@@ -105,10 +112,10 @@ class SearchAnswer(BaseModel):
     """What ``POST /search`` gives."""
 
     passages: list[Found] = Field(description="Best first.")
-    best: float = Field(description="Probability of the best passage, returned or not.")
+    best_score: float = Field(description="Probability of the best passage, returned or not.")
     answerable: float | None = Field(description="Probability that any passage answers.")
     calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
-    terms: dict[str, bool] = Field(description="Words of the question; whether the text has them.")
+    terms: dict[str, float] = Field(description="Words of the question: idf, 0 if not in the text.")
     notes: list[str]
     heat: dict[str, list[float]] | None = Field(
         None, description="Best score in each 64th of a document, by id."
@@ -129,14 +136,14 @@ def _answer(state: State, result: SearchResult, asked: SearchRequest) -> SearchA
     names = {passage.document for passage in result.passages}
     infos = state.library.index.documents(names) if heat else []
     notes = list(result.notes)
-    if not result.passages and result.best > 0.0:
-        notes.append(nothing_reaches(asked.min_score or 0.0, result.best, result.answerable))
+    if not result.passages and result.best_score > 0.0:
+        notes.append(nothing_reaches(asked.min_score or 0.0, result.best_score, result.answerable))
     return SearchAnswer(
         passages=found(state.library, result.passages),
-        best=result.best,
+        best_score=result.best_score,
         answerable=result.answerable,
         calibrated=result.calibrated,
-        terms={term: bool(weight) for term, weight in result.terms.items()},
+        terms=result.terms,
         notes=notes,
         heat=_heat(result) if heat else None,
         peaks=_peaks(result, infos) if heat else None,
@@ -169,19 +176,10 @@ async def searched(
 def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
     """Passages as the API gives them."""
     names = {passage.document for passage in passages}
-    titles = library.titles(names)
+    shown = library.shown_names(names)
     known = {info.name: reference_of(info) for info in library.index.documents(names)}
     return [
-        Found(
-            **shared_record(passage),
-            id=document_id(passage.document),
-            title=titles[passage.document],
-            sentences=[
-                Sentence(text=hit.text, start=hit.start, end=hit.end, score=hit.score)
-                for hit in passage.hits
-            ],
-            reference=known.get(passage.document),
-        )
+        Found(**shared_record(passage, shown), reference=known.get(passage.document))
         for passage in passages
     ]
 

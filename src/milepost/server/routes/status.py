@@ -33,8 +33,8 @@ class Ready(BaseModel):
     sentences: int
     read_only: bool
     calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
-    answers: str | None = Field(
-        description="Name of the language model that writes answers; null where there is none."
+    language_model: str | None = Field(
+        description="Name of what writes answers; null where nothing does."
     )
     suffixes: list[str] = Field(
         description="Endings of files with a reader of their own; others are read as text."
@@ -47,7 +47,7 @@ class Current(BaseModel):
     """The document that is read now."""
 
     id: str
-    title: str
+    name: str
     number: int = Field(description="Its number among those given together, from 1.")
     documents: int
     sentences: int
@@ -58,7 +58,7 @@ class Reason(BaseModel):
     """A file, and what is said of it."""
 
     id: str
-    title: str
+    name: str
     reason: str
 
 
@@ -101,7 +101,7 @@ async def ready(state: ServerState) -> Ready:
         sentences=counted.sentences,
         read_only=state.settings.read_only,
         calibrated=state.library.index.calibrated,
-        answers=None if remote is None else remote.model,
+        language_model=None if remote is None else remote.model,
         suffixes=sorted(suffix for suffix in SUFFIXES if suffix[1:] not in binary),
         max_upload=state.settings.max_upload,
         binary=sorted(f".{suffix}" for suffix in binary),
@@ -117,7 +117,7 @@ async def indexing(state: ServerState) -> Indexing:
         idle=progress.idle,
         current=Current(
             id=document_id(step.name),
-            title=state.library.short(step.name),
+            name=state.library.short(step.name),
             number=step.number,
             documents=step.documents,
             sentences=step.sentences,
@@ -159,6 +159,6 @@ def _failure(state: State, name: str, why: str, remedy: str | None) -> Failure:
 
 def _reason(library: Library, name: str, why: str) -> Reason:
     """A reason without the path of the server's disk."""
-    title = library.short(name)
-    reason = shown(library.without_path(why.replace(name, title)))
-    return Reason(id=document_id(name), title=title, reason=reason)
+    short = library.short(name)
+    reason = shown(library.without_path(why.replace(name, short)))
+    return Reason(id=document_id(name), name=short, reason=reason)

@@ -57,23 +57,23 @@ export async function postJson(path, { question, k, documents }, signal) {
   const passages = result.passages.map(({ document, start, end, score, hits, heading, place }) => ({
     text: document.points.slice(start, end),
     id: document.id,
-    title: document.title,
+    document: document.name,
     reference: document.reference,
     start,
     end,
     score,
-    sentences: hits,
+    hits,
     heading,
     place,
-    table: tableAt(document, start, end, evidence({ sentences: hits })),
+    table: tableAt(document, start, end, evidence({ hits })),
   }));
   const held = new Set(passages.map(({ id }) => id));
   const shown = result.relevance.filter(({ number }) => held.has(listed[number].id));
   const strips = shown.map((one) => [listed[one.number], strip(listed[one.number], one.heights)]);
   return {
     passages,
-    best: passages[0]?.score ?? 0,
-    terms: Object.fromEntries([...result.terms].map(([term, weight]) => [term, weight > 0])),
+    best_score: passages[0]?.score ?? 0,
+    terms: Object.fromEntries(result.terms),
     notes: result.notes,
     heat: Object.fromEntries(strips.map(([{ id }, { heat }]) => [id, heat])),
     peaks: Object.fromEntries(strips.map(([{ id }, { peaks }]) => [id, peaks])),
@@ -85,9 +85,9 @@ export async function remove() {
   throw new ApiError(403, "This page cannot be changed.");
 }
 
-function summary({ id, title, characters, sentences, notes, reference, marks }) {
+function summary({ id, name, characters, sentences, notes, reference, marks }) {
   const pages = marks.filter(({ kind }) => kind === "page").length || null;
-  return { id, title, characters, sentences, notes, reference, pages, pdf: false, uploaded: false };
+  return { id, name, characters, sentences, notes, reference, pages, pdf: false, uploaded: false };
 }
 
 /** The best score in each part of a document, and an offset inside the sentence that has it. */
