@@ -25,13 +25,13 @@ def test_a_table_of_files(cli, notes, questions, tmp_path):
     assert result.stdout == ""
     rows = cells(out)
     assert [Path(row["document"]).name for row in rows[::2]] == ["bees.txt", "gold.txt", "ships.md"]
-    found = {(Path(row["document"]).name, row["passage"]) for row in rows if row["passage"]}
+    found = {(Path(row["document"]).name, row["text"]) for row in rows if row["text"]}
     assert ("gold.txt", "Gold melts at 1064 degrees.") in {
         (name, text[:27]) for name, text in found
     }
     assert f"6 rows, {len(found)} with a passage" in result.stderr
-    gold = next(row for row in rows if row["passage"].startswith("Gold"))
-    assert float(gold["probability"]) >= 0.2
+    gold = next(row for row in rows if row["text"].startswith("Gold"))
+    assert float(gold["score"]) >= 0.2
     assert (gold["start"], gold["place"]) == ("0", "")
     assert cli("table", questions, notes, "-o", out).exit_code == 2
     again = cli("table", questions, notes, "-o", out, "--overwrite", "-q")
@@ -42,10 +42,10 @@ def test_a_table_of_an_index(cli, model, db, questions, tmp_path):
     out = tmp_path / "t.jsonl"
     some = ["--db", db, "-o", out, "--overwrite", *model]
     record = json.loads(cli("table", questions, "--in", "gold.txt", "--json", *some).stdout)
-    assert (record["rows"], record["file"]) == (2, str(out))
+    assert (record["rows"], record["path"]) == (2, str(out))
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert {Path(line["document"]).name for line in lines} == {"gold.txt"}
-    assert record["answered"] == sum(line["passage"] is not None for line in lines)
+    assert record["answered"] == sum(line["text"] is not None for line in lines)
     assert cli("table", questions, "--per", "collection", *some).exit_code == 0
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [Path(line["document"]).name for line in lines] == ["gold.txt", "bees.txt"]
@@ -55,7 +55,7 @@ def test_nothing_found_and_wrong_use(cli, refusal, model, notes, questions, tmp_
     out = tmp_path / "t.csv"
     result = cli("table", questions, notes / "ships.md", "-o", out, "--min-score", "1", *model)
     assert result.exit_code == 1
-    assert [row["passage"] for row in cells(out)] == ["", ""]
+    assert [row["text"] for row in cells(out)] == ["", ""]
     for args, said in {
         (questions, notes, "-o", tmp_path / "t.doc"): "in which form",
         (tmp_path / "none.txt", notes, "-o", tmp_path / "x.csv"): "none.txt cannot be read",

@@ -50,9 +50,9 @@ def test_a_row_is_the_best_passage_of_its_document(index: Index, tmp_path: Path)
     ]
     for row in rows:
         (best,) = index.search(row.question, 1, documents=row.document)
-        assert (row.passage, row.start, row.end) == (best.text, best.start, best.end)
-        assert row.probability == round(best.score, 4)
-        assert row.passage == TEXTS[row.document][row.start : row.end]
+        assert (row.text, row.start, row.end) == (best.text, best.start, best.end)
+        assert row.score == round(best.score, 4)
+        assert row.text == TEXTS[row.document][row.start : row.end]
     written = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
     assert [Row(**json.loads(line)) for line in written] == rows
     assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"], "nothing else is left"
@@ -60,14 +60,14 @@ def test_a_row_is_the_best_passage_of_its_document(index: Index, tmp_path: Path)
 
 def test_what_is_improbable_leaves_its_cells_empty(index: Index, tmp_path: Path) -> None:
     every = write_table(index, QUESTIONS, tmp_path / "all.csv", min_score=0.0)
-    limit = sorted(row.probability for row in every)[3]
+    limit = sorted(row.score for row in every)[3]
     rows = write_table(index, QUESTIONS, tmp_path / "some.csv", min_score=limit)
     for before, row in zip(every, rows, strict=True):
-        if round(before.probability, 3) > round(limit, 3):
+        if round(before.score, 3) > round(limit, 3):
             assert row == before
-        if round(before.probability, 3) < round(limit, 3):
+        if round(before.score, 3) < round(limit, 3):
             assert row == Row(before.document, before.question)
-    assert 0 < sum(row.passage is None for row in rows) < len(rows)
+    assert 0 < sum(row.text is None for row in rows) < len(rows)
 
 
 def test_one_row_a_question_over_the_collection(index: Index, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_kill_loses_no_row(tmp_path: Path) -> None:
     python("-c", KILLED, target, 99, check=True)
     rows = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     assert [row["document"] for row in rows] == list("01234")
-    assert all(row["passage"] for row in rows)
+    assert all(row["text"] for row in rows)
     assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
 
 
@@ -196,7 +196,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 with Journal(Path(sys.argv[1])) as journal:
     try:
         for number in range(99):
-            journal.add(str(number), Row("a", "b", passage="c" * 500))
+            journal.add(str(number), Row("a", "b", text="c" * 500))
     except InputError as error:
         print(error)
 """

@@ -82,9 +82,9 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
     .jsonl with a field `question`. PATHs are files and folders (- is stdin). Without PATH, an index
     made by `milepost index` is asked.
 
-    A row has the document, question, probability, passage, place, page, heading and offsets.
-    Finished rows are kept in a hidden file beside FILE until FILE is complete: after Ctrl-C or a
-    kill, the same command continues. Exit code 1: no row has a passage.
+    A row has the document, question, score (its probability), text, place, page, heading and
+    offsets of the best passage. Finished rows are kept in a hidden file beside FILE until FILE is
+    complete: after Ctrl-C or a kill, the same command continues. Exit code 1: no row has a passage.
     """
     from milepost.exports.tables import read_questions, write_table
     from milepost.exports.tables.writing import check_table
@@ -125,7 +125,7 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
     complain(opened.report)
     if unreadable(opened.report):
         return ERROR
-    return FOUND if any(row.passage is not None for row in rows) else NOTHING
+    return FOUND if any(row.text is not None for row in rows) else NOTHING
 
 
 def _left(index: Index, names: list[str] | None, where: str | None) -> list[str] | None:
@@ -136,7 +136,7 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
 
 
 def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexReport | None) -> None:
-    answered = sum(row.passage is not None for row in rows)
+    answered = sum(row.text is not None for row in rows)
     if options.as_json:
         record = {"path": str(out.absolute()), "rows": len(rows), "answered": answered}
         print_json(record, report)

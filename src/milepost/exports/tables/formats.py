@@ -17,8 +17,8 @@ from milepost.wording import percentage
 _COLUMNS = (
     "document",
     "question",
-    "probability",
-    "passage",
+    "score",
+    "text",
     "place",
     "page",
     "heading",
@@ -81,13 +81,13 @@ def _one_line(text: str) -> str:
 
 
 def _html_row(row: Row) -> str:
-    probability = "" if row.probability is None else percentage(row.probability)
+    probability = "" if row.score is None else percentage(row.score)
     where = " · ".join(part for part in (row.place, row.heading) if part)
     cells = (
         ("", _link(row)),
         ("", _escaped(row.question)),
         (' class="number"', probability),
-        (' dir="auto"', _escaped(row.passage or "")),
+        (' dir="auto"', _escaped(row.text or "")),
         ("", _escaped(where)),
     )
     return "<tr>" + "".join(f"<td{way}>{text}</td>" for way, text in cells) + "</tr>"

@@ -20,14 +20,14 @@ Per = Literal["document", "collection"]
 class Row:
     """A question, and the best passage that answers it.
 
-    ``passage`` is ``document_text[start:end]``. All but the question, and ``document`` where it was
+    ``text`` is ``document_text[start:end]``. All but the question, and ``document`` where it was
     asked of one, are None where no passage is probable enough.
 
     Attributes:
         document: name of the document, its path for a file.
         question: as it was asked.
-        probability: that the passage holds evidence, 0–1.
-        passage: its text.
+        score: the probability that the passage holds evidence, 0–1.
+        text: of the passage.
         place: where it is, in words: ``page 4``, ``sheet Costs, row 12``.
         page: from 1, where the format has pages.
         heading: the nearest heading before it.
@@ -37,8 +37,8 @@ class Row:
 
     document: str | None
     question: str
-    probability: float | None = None
-    passage: str | None = None
+    score: float | None = None
+    text: str | None = None
     place: str | None = None
     page: int | None = None
     heading: str | None = None
@@ -109,8 +109,8 @@ def ask(index: Index, asked: TableJob) -> Row:
     return Row(
         document=best.document,
         question=asked.query.text,
-        probability=round(best.score, 4),
-        passage=best.text,
+        score=round(best.score, 4),
+        text=best.text,
         place=best.place,
         page=best.page,
         heading=best.heading,
