@@ -92,9 +92,8 @@ def test_a_document_is_the_passage_and_its_place(framework: Framework, index: In
     assert first.identity == f"ships:{passage.start}-{passage.end}"
     assert (first.place["document"], first.place["page"]) == ("ships", 7)
     assert first.place["heading"] == passage.heading
-    hit = passage.hits[0]
-    expected = {"start": hit.start, "end": hit.end, "score": hit.score}
-    assert first.place["hits"][0] == expected
+    assert first.place["hits"][0]["logit"] == passage.best.logit
+    assert first.place["best"]["text"] == passage.best.text
 
 
 def test_the_options_of_one_question(framework: Framework, index: Index) -> None:

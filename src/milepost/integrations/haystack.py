@@ -36,8 +36,8 @@ from milepost.integrations.retrieval import (
 class MilepostRetriever:
     """Passages of an index as Haystack documents, best first.
 
-    ``content`` is the passage, ``score`` its probability; ``meta`` holds document, source, start,
-    end, page, heading, score and hits.
+    ``content`` is the passage, ``score`` its probability; ``meta`` holds its other fields, as
+    ``milepost search --json`` names them.
 
     Sentences beside one another are one passage. There are fewer than ``top_k`` documents only
     where the texts have no sentence left that is not in a passage or right beside one, or where

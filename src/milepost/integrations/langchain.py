@@ -34,7 +34,7 @@ class MilepostRetriever(BaseRetriever):
 
     ``invoke`` and ``ainvoke`` take ``k``, ``budget``, ``documents``, ``min_score``, ``rerank`` and
     ``where``, too, for one question; other arguments are refused. ``page_content`` is the passage;
-    ``metadata`` holds its document, source, start, end, page, heading, score and hits.
+    ``metadata`` holds its other fields, as ``milepost search --json`` names them.
 
     Sentences beside one another are one passage. There are fewer than ``k`` documents only where
     the texts have no sentence left that is not in a passage or right beside one, or where

@@ -39,8 +39,8 @@ class MilepostRetriever(BaseRetriever):
     """Passages of an index as nodes with scores, best first.
 
     A node's text is the passage; ``start_char_idx`` and ``end_char_idx`` are its offsets; its
-    metadata holds document, source, start, end, page, heading, score and hits, of which a language
-    model is shown document, page and heading. ``retrieve`` and ``aretrieve`` take ``k``,
+    metadata holds its other fields, as ``milepost search --json`` names them, of which a language
+    model is shown document, page, place and heading. ``retrieve`` and ``aretrieve`` take ``k``,
     ``budget``, ``documents``, ``min_score``, ``rerank`` and ``where``, too, for one question;
     ``aretrieve`` runs in a thread.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from milepost.errors import InputError, WrongType, nearest
+from milepost.exports.records import shared_record
 from milepost.filters import as_filter
 from milepost.index import Index
 from milepost.index import open as open_index
@@ -15,8 +16,8 @@ from milepost.types import Passage
 IndexSource = Index | str | os.PathLike[str]
 """An open index, or the folder of one."""
 
-DETAILS = ("source", "start", "end", "score", "hits")
-"""Metadata that is for programs; a language model needs the document, page and heading."""
+DETAILS = ("source", "start", "end", "score", "best", "hits", "table")
+"""Metadata that is for programs; a language model needs the document, page, place and heading."""
 
 
 class Held:
@@ -93,19 +94,7 @@ def identifier(passage: Passage) -> str:
 
 
 def metadata(passage: Passage) -> dict[str, Any]:
-    """Everything but the text, as values that JSON can hold.
-
-    ``document``, ``source``, ``start``, ``end``, ``page``, ``heading``, ``score`` and, under
-    ``hits``, ``start``, ``end`` and ``score`` of its sentences, best first. Offsets are code
-    points of the document's text.
-    """
-    return {
-        "document": passage.document,
-        "source": passage.source,
-        "start": passage.start,
-        "end": passage.end,
-        "page": passage.page,
-        "heading": passage.heading,
-        "score": passage.score,
-        "hits": [{"start": hit.start, "end": hit.end, "score": hit.score} for hit in passage.hits],
-    }
+    """Everything but the text, as ``milepost search --json`` names it."""
+    record = shared_record(passage)
+    del record["text"]
+    return record
