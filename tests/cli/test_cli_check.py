@@ -66,7 +66,7 @@ def test_a_claim_is_judged_before_people(cli, model, notes):
     assert "negation" in denied.stdout
     missing = cli("check", notes, "Somebody feeds queens of zebras", "--min-score", "1", *model)
     assert (missing.exit_code, missing.stdout) == (1, "not found\n")
-    assert "at 100% or more; the best has" in missing.stderr
+    assert "nothing found at 100% or more; the best passage has" in missing.stderr
 
 
 def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, monkeypatch):

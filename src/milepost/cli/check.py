@@ -43,6 +43,7 @@ from milepost.filters import Filter, as_filter, facts
 from milepost.objects import is_address
 from milepost.types import Document, IndexReport
 from milepost.verdicts import CheckResult
+from milepost.wording import nothing_reaches
 
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
@@ -223,10 +224,7 @@ def _show(
     if not options.settings.quiet:
         messages += found.notes
         if missing and not failed and found.best_score > 0.0:
-            messages.append(
-                f"no passage is about it at {100 * options.min_score:g}% or more; the best has "
-                f"{100 * found.best_score:.3g}%"
-            )
+            messages.append(nothing_reaches(options.min_score, found.best_score))
     if options.as_json:
         print_json(check_record(found), report)
     else:
