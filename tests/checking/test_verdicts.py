@@ -260,7 +260,9 @@ def test_questions_and_orders_cannot_be_judged():
         # rules support: a model that contradicts decides, one that doubts leaves it open
         ("The fee was raised in 1998.", (0.1, 0.8, 0), "contradicted", 0),
         ("The fee was raised in 1998.", (0.5, 0.3, 0), "supported", 0),
-        ("The fee was raised in 1998.", (0.1, 0.3, 0), "related", None),
+        ("The fee was raised in 1998.", (0.1, 0.3, 0), "supported", 0),
+        ("The fee was raised in 1998.", (0.1, 0.65, 0), "related", None),
+        ("The fee was officially raised to 5 dollars in 1998.", (0.1, 0.3, 0), "related", None),
         # rules contradict
         ("The fee was raised in 1989.", (0.95, 0.01, 0), "contradicted", 0),
         # the model reads English
@@ -292,6 +294,20 @@ def test_a_model_does_not_judge_by_what_is_about_something_else() -> None:
     for claim in ("The tower in Paris is very tall.", "zebra crossing"):
         found = judge(claim, [other], lambda passages: [Said(0.0, 0.9, other.best)])
         assert found.verdict == "related"
+
+
+def test_another_name_is_not_supported() -> None:
+    led = passage("From 1988 to 1993 Dr. Elena Maria Ruiz led the excavation with Prof. Kern.")
+    said = [Said(0.95, 0.0, led.best)]
+    for claim, verdict in {
+        "Clara Ruiz was head of the dig.": "related",
+        "In 1988 Clara Ruiz led the excavation.": "related",
+        "Elena Ruiz was head of the dig.": "supported",
+        "E. Ruiz was head of the dig.": "supported",
+        "Dr. Ruiz was head of the dig.": "supported",
+        "Otto Kern dug there.": "supported",
+    }.items():
+        assert judge(claim, [led], lambda passages: said).verdict == verdict, claim
 
 
 def test_a_number_that_is_nowhere_is_not_supported() -> None:

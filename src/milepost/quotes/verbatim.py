@@ -54,7 +54,7 @@ def stripped(quotation: str) -> Folded:
     >>> stripped(' “Bees build cells …” ').text
     'Bees build cells'
     """
-    inner = quotation.strip()
+    inner = quotation.strip().rstrip("\\ ")  # half of a sign of TeX
     while inner and (inner[0] in _OUTER or inner[-1] in _OUTER or inner.endswith("...")):
         before, inner = inner, _less(inner)
         if inner == before:

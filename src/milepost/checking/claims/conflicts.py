@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import OPPOSITES, PREFIXES, QUANTIFIERS
+from milepost.checking.claims.vocabulary import OFFICES, OPPOSITES, PREFIXES, QUANTIFIERS
+from milepost.documents.abbreviations import TITLES
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
 
@@ -138,6 +139,33 @@ def reordered(claim: Reading, sentence: Reading) -> bool:
     by, of_sentence = ("by" in each.by_base for each in (claim, sentence))
     is_turned = places != sorted(places)
     return len(places) > 1 and is_turned != (by != of_sentence)
+
+
+def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether texts have another name in front of a last name: "Elena Ruiz" of "Maria Ruiz"."""
+    for word, last in pairwise(claim.words):
+        if _is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts):
+            for text in texts:
+                if any(_names_another(word, place, text, claim) for place in text.find(last)):
+                    return True
+    return False
+
+
+def _names_another(first: Word, last: Word, text: Reading, claim: Reading) -> bool:
+    """Whether other names than the first one stand before the last one: no short form of it."""
+    before = []
+    while last.at and _is_name_of_two(text.words[last.at - 1], last, text):
+        last = text.words[last.at - 1]
+        before.append(last)
+    others = [each for each in before if each.text.lower() not in TITLES | OFFICES]
+    return bool(others) and not any(
+        each.text[0] == first.text[0] or claim.find(each) for each in others
+    )
+
+
+def _is_name_of_two(word: Word, last: Word, reading: Reading) -> bool:
+    is_capital = word.is_content and word.text[0].isupper()  # it may begin the sentence
+    return is_capital and last.is_name and reading.text[word.end : last.start] == " "
 
 
 def replaced(claim: Reading, sentence: Reading) -> bool:

@@ -19,6 +19,7 @@ from milepost.checking.claims.vocabulary import (
     QUANTIFIERS,
     base,
 )
+from milepost.documents.abbreviations import TITLES
 from milepost.language.patterns import late
 from milepost.language.terms import STOP_WORDS
 
@@ -139,7 +140,8 @@ def read(text: str) -> Reading:
     begins = True
     for at, (token, start, end) in enumerate(tokens):
         if not token[0].isalpha():
-            begins = token in ".!?:"
+            before = lower[at - 1] if token == "." and at else "  "
+            begins = token in ".!?:" and before not in TITLES and len(before) > 1  # "Dr.", "J."
             continue
         plain = lower[at].removesuffix("'s")
         is_content = len(plain) > 1 and plain not in _FUNCTION

@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from milepost.checking.claims.conflicts import Conflict, conflicts, reordered, replaced, unanswered
+from milepost.checking.claims.conflicts import (
+    Conflict,
+    conflicts,
+    renamed,
+    reordered,
+    replaced,
+    unanswered,
+)
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.vocabulary import EXCLUSIVE
@@ -37,6 +44,10 @@ MIN_CONFIRMED, MAX_DENIED = 0.3, 0.4
 """Rules support only what the model gives at least the first probability of being supported, and
 less than the second of being contradicted: nine in ten of such claims that are true, and six in ten
 of those that are false."""
+
+MAX_DENIED_IF_WHOLE = 0.6
+"""The same second probability where one sentence has every word, number and date of a claim: a
+model hardly knows that 2,500 metres are 2.5 km."""
 
 MIN_ABOUT = 0.1
 """Probability from which a model judges a claim by a passage..."""
@@ -148,10 +159,12 @@ def judge(
         hit = said[against].sentence
         coverage = compare(own, read(hit.text)).coverage
         return Judgement("contradicted", _place(about[against], hit, coverage))
-    if ruled.verdict == "supported":
+    if ruled.sentence is not None and ruled.verdict == "supported":
+        is_whole = compare(own, read(ruled.sentence.text)).shared == 1.0
         is_confirmed = held >= MIN_CONFIRMED and denied < MAX_DENIED
+        is_confirmed |= is_whole and denied < MAX_DENIED_IF_WHOLE
         return ruled if is_confirmed else Judgement("related")
-    if held >= MIN_SUPPORTED and _has_quantities(own, about[for_it]):
+    if held >= MIN_SUPPORTED and _has_facts(own, about[for_it]):
         hit = said[for_it].sentence
         coverage = compare(own, read(hit.text)).coverage
         return Judgement("supported", _place(about[for_it], hit, coverage))
@@ -191,10 +204,13 @@ def _is_about(claim: Reading, passage: Passage) -> bool:
     return bool(claim.content) and held >= MIN_WORDS * len(claim.content)
 
 
-def _has_quantities(claim: Reading, passage: Passage) -> bool:
-    """Whether a passage has all numbers and dates of a claim."""
-    there = [each for text in _texts(passage) for each in text.quantities]
-    return all(any(map(each.follows, there)) for each in claim.quantities)
+def _has_facts(claim: Reading, passage: Passage) -> bool:
+    """Whether a passage has all numbers and dates of a claim, and names nobody in its place."""
+    texts = _texts(passage)
+    there = [each for text in texts for each in text.quantities]
+    if not all(any(map(each.follows, there)) for each in claim.quantities):
+        return False
+    return not renamed(claim, texts)
 
 
 def _texts(passage: Passage) -> list[Reading]:

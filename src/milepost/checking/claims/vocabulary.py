@@ -157,3 +157,12 @@ def _table() -> dict[str, set[str]]:
 
 OPPOSITES = _table()
 """Stem of a word → stems of words that mean the opposite."""
+
+OFFICES = frozenset(
+    """
+    miss sir lady lord king queen prince princess president professor doctor senator governor mayor
+    minister chancellor secretary chairman chairwoman judge justice general captain colonel major
+    lieutenant sergeant pope bishop saint father mother brother sister uncle aunt director
+    """.split()
+)
+"""Words in front of a name that are no part of it, beside abbreviated titles."""
