@@ -109,11 +109,11 @@ def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
 
 
 def _record(output: Path, encoder: Encoder, size: PageSize) -> dict[str, object]:
-    from dataclasses import asdict
-
     return {
         "path": str(output),
         "size_bytes": size.total,
-        **asdict(size),
+        "documents": size.documents,
+        "sentences": size.sentences,
+        "characters": size.characters,
         "model": str(encoder.folder),
     }
