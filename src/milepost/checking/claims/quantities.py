@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -37,12 +38,24 @@ _SPELLED = late(
     r"(?=\s(?:of|the|all)\b)"
     rf"|(?P<one>{_COUNT})\s(?:out\sof(?:\severy)?|in(?:\severy)?)\s(?P<all>{'|'.join(SMALL[2:])})"
     r"|(?P<half>half\san?)(?=\s\w)"
-    rf"|(?P<ordinal>{ORDINAL})"
-    r"|(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?:\s?(?P<noon>[ap])\.?m\b|(?<=:\d\d))"
+    rf"|(?P<ordinal>{ORDINAL})|(?P<fold>{_COUNT})fold"
+    r"|(?:12\s)?(?P<twelve>noon|midnight)|(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?:\s?(?P<noon>[ap])\.?m\b|(?<=:\d\d))"
     rf"|(?P<words>(?:{_WORD})(?:[\s-](?:{_WORD})|(?<=hundred|housand|million)\sand\s(?:{_WORD}))*)"
     r"(?P<more>\sand\sa\shalf)?)(?![^\W_])",
     re.IGNORECASE,
 )
+_HIGH = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+_HALVES = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+_FACTOR = r"(?<![\w.,/])(?P<factor>\d+(?:\.\d+)?)"
+_NOTATION = late(
+    rf"(?:{_FACTOR}\s?[x×·*]\s?|(?<![\w.,]))10(?:\^?(?P<high>⁻?[⁰¹²³⁴-⁹]{{1,2}})"
+    r"|\^\{?(?P<power>[-−]?\d{1,2})\}?)(?!\d)"
+    rf"|{_FACTOR.replace('factor', 'digits')}[eE](?P<exponent>[-+]?\d{{1,2}})(?![\w.])"
+    rf"|(?:(?<![\d.,/])(?P<whole>\d{{1,3}})\s?)?(?P<sign>[{_HALVES}])"
+    r"|(?<![\d.,/])(?:(?P<full>\d{1,3})[\s-])?(?P<above>\d{1,2})[/⁄](?P<below>[2-9]|10|12|16|32|64)"
+    r"(?![\d/⁄.,]*\d)(?(full)|(?=\sof\b))"
+)
+"""Powers of ten, and fractions: "3 × 10^5", "1e6", "2½", "2 1/2", "1/3 of"."""
 _BOUND = late(
     r"(?:\b(?:(?P<more>more than|over|above|exceed(?:s|ed|ing)?|greater than|higher than"
     r"|upwards of|longer than|surpass(?:ed|es|ing)?|better than)"
@@ -71,9 +84,10 @@ def quantities(text: str) -> list[Quantity]:
     """
     text = western(text)
     days = _outside(dates(text), [])
-    spelled = _outside(_spelled(text), days)
-    found = _outside(_figures(text), [*days, *spelled])
-    numbers = [_bounded(text, each) for each in sorted([*spelled, *found], key=_start)]
+    taken = list(days)
+    for read in (_notations, _spelled, _figures):
+        taken += _outside(read(text), taken)
+    numbers = [_bounded(text, each) for each in sorted(taken[len(days) :], key=_start)]
     return sorted((*days, *_joined(text, numbers)), key=_start)
 
 
@@ -95,7 +109,8 @@ def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Qu
     name = unit
     if not name and (behind := BEHIND.match(text, end)) is not None:
         one, two = behind["one"].lower(), (behind["two"] or "").lower()
-        pairs = (f"{known(one) or one} {SAME.get(each, each)}" for each in (two, two[:-1]))
+        heads = (known(one) or one, one.removesuffix("s"))
+        pairs = (f"{head} {SAME.get(each, each)}" for each in (two, two[:-1]) for head in heads)
         pair = next((each for each in pairs if each in UNITS), "")
         name = pair or known(one)
         if name:
@@ -132,7 +147,24 @@ def _figures(text: str) -> Iterator[Quantity]:
             end -= len(" ".join(each.behind)) if each.behind else 0
             end = len(text[:end].rstrip()) if each.behind else end
         start -= 2 if text[max(0, start - 2) : start].upper() == "US" else value < 0
+        if text[:start].lower().endswith("minus "):
+            start, value = start - len("minus "), -value
         yield _number(text, value, start, end, unit)
+
+
+def _notations(text: str) -> Iterator[Quantity]:
+    for match in _NOTATION.finditer(text):
+        start, end = match.span()
+        if power := match["power"] or match["high"]:
+            value = float(match["factor"] or 1) * 10.0 ** int(power.translate(_HIGH))
+        elif match["exponent"]:
+            value = float(match["digits"]) * 10.0 ** int(match["exponent"])
+        elif match["sign"]:
+            value = float(match["whole"] or 0) + unicodedata.numeric(match["sign"])
+        else:
+            value = float(match["full"] or 0) + float(match["above"]) / float(match["below"])
+        is_share = value < 1 and text[end:].startswith(" of ")
+        yield _share(value, start, end) if is_share else _number(text, value, start, end)
 
 
 def _spelled(text: str) -> Iterator[Quantity]:
@@ -147,8 +179,9 @@ def _spelled(text: str) -> Iterator[Quantity]:
                 yield _share(count / total, start, end)
         elif match["half"]:
             behind = BEHIND.match(text, end)
-            if behind is not None and behind["one"].lower() == "dozen":
-                yield _number(text, 6.0, start, behind.end("one"))
+            if behind is not None and behind["one"].lower() in SCALED:
+                scale = SCALED[behind["one"].lower()]
+                yield _number(text, 0.5 * scale, start, behind.end("one"))
             elif behind is not None and known(behind["one"]):
                 yield _number(text, 0.5, start, end)
         elif match["ordinal"]:
@@ -157,6 +190,12 @@ def _spelled(text: str) -> Iterator[Quantity]:
             if not is_time:
                 value = float(ordinal(match["ordinal"]))
                 yield Quantity("number", value, value, "ordinal", start, end, value=value)
+        elif match["fold"]:
+            yield _number(text, _count(match["fold"]), start, end, "fold")
+        elif match["twelve"]:
+            value = 720.0 if match["twelve"].lower() == "noon" else 0.0
+            name = "hour of a day"
+            yield Quantity("number", value, value, "clock", start, end, True, value, value, name)
         elif match["hour"]:
             hour = int(match["hour"]) % (12 if match["noon"] else 24)
             hour += 12 if (match["noon"] or "").lower() == "p" else 0

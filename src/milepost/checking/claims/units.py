@@ -79,5 +79,5 @@ def known(word: str | None) -> str:
     """A word as the table of units has it, or ""."""
     word = (word or "").lower()
     word = "percent" if word == "%" else SAME.get(word, word)
-    forms = (word, SAME.get(word[:-1], word[:-1]), word[:-2])
+    forms = (word, SAME.get(word[:-1], word[:-1]), word.removesuffix("es"))
     return next((each for each in forms if each in UNITS), "")
