@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import milepost
+from milepost.checking.claims import as_written
 from milepost.checking.claims.verdict import Said, judge
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.types import Hit, Passage
@@ -38,31 +39,37 @@ from milepost_eval.tasks.reading import objects
 Row = dict[str, Any]
 
 
+def is_answer(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a question, not a claim."""
+    return "answer" in row["label"]
+
+
 def rows(path: Path, limit: int) -> dict[str, list[Row]]:
     """Rows of the split "dev", at most ``limit`` of each source; questions by what they ask of."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in objects(path):
         if row["split"] == "dev":
             source = row["source"]
-            found[source.split("-")[0] if "answer" in row["label"] else source].append(dict(row))
+            found[source.split("-")[0] if is_answer(row) else source].append(dict(row))
     return {name: Random(1).sample(each, min(limit, len(each))) for name, each in found.items()}
 
 
 def log_odds(reranker: LandmarkReranker, text: str, sentences: Sequence[str]) -> NDArray[Any]:
     """The verdicts of one window that begins with a text, ``(4,)``."""
-    readings = reranker.judge(text, [sentences])
-    if readings is None:
+    reading = reranker.judge(text, sentences)
+    if reading is None:
         return np.zeros(len(VERDICTS), np.float32)
-    assert readings[0].verdicts is not None
-    return readings[0].verdicts
+    assert reading.verdicts is not None
+    return reading.verdicts
 
 
 def odds_of(reranker: LandmarkReranker, asked: Sequence[Row], shift: int = 0) -> NDArray[Any]:
     """Verdicts on rows, each beside its own sentences or those of the row ``shift`` before."""
+    beside = [asked[number - shift]["sentences"] for number in range(len(asked))]
     return np.stack(
         [
-            log_odds(reranker, row["text"], asked[number - shift]["sentences"])
-            for number, row in enumerate(asked)
+            log_odds(reranker, row["text"] if is_answer(row) else as_written(row["text"], its), its)
+            for row, its in zip(asked, beside, strict=True)
         ]
     )
 

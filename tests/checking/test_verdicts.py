@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from milepost.checking.claims import Said, judge, why_not
+from milepost.checking.claims import Said, as_written, judge, why_not
 from milepost.checking.claims.quantities import quantities
 from milepost.types import Hit, Passage, Table
 
@@ -327,3 +327,26 @@ def test_a_number_that_is_nowhere_is_not_supported() -> None:
     claims = ("The accident killed 157 people.", "The accident killed 189 people.")
     verdicts = [judge(claim, [crash], lambda passages: said).verdict for claim in claims]
     assert verdicts == ["related", "supported"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence", "written"),
+    [
+        ("It held 1,200,000 litres.", "It held 1.2 million litres.", "It held 1.2 million litres."),
+        ("It is 2,500 metres long.", "The road has 2.5 km.", "It is 2.5 km long."),
+        ("On March 3, 2021 it rained.", "Rain fell on 3 March 2021.", "On 3 March 2021 it rained."),
+        ("Half of it was sold.", "They sold 50 % of it.", "50 % of it was sold."),
+        ("It held 1,300,000 litres.", "It held 1.2 million litres.", "It held 1,300,000 litres."),
+        ("At least 30 came.", "Thirty came.", "At least 30 came."),
+        ("It came in 2021.", "It came on 3 March 2021.", "It came in 2021."),
+        (
+            "12 people and 12 dogs.",
+            "Twelve people and twelve dogs.",
+            "Twelve people and twelve dogs.",
+        ),
+    ],
+)
+def test_a_claim_with_its_numbers_as_a_text_writes_them(
+    claim: str, sentence: str, written: str
+) -> None:
+    assert as_written(claim, ["It was long ago.", sentence]) == written

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from milepost.checking.claims import Said, judge, why_not, with_kinds
+from milepost.checking.claims import Said, as_written, judge, why_not, with_kinds
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
@@ -267,13 +267,14 @@ def _said(
 
     Passages are ordered by what answers, which for claims is what is about them.
     """
-    read = passages[:READ_BY_MODEL]
-    ordered = [sorted(passage.hits, key=lambda hit: hit.start) for passage in read]
-    windows = [[hit.text for hit in hits] for hits in ordered]
-    reranker = loaded() if windows else None
-    readings = reranker.judge(claim, windows) if reranker else None
-    said = []
-    for hits, reading in zip(ordered, readings or (), strict=False):
+    reranker = loaded() if passages else None
+    said: list[Said] = []
+    for passage in passages[:READ_BY_MODEL]:
+        hits = sorted(passage.hits, key=lambda hit: hit.start)
+        window = [hit.text for hit in hits]
+        reading = reranker.judge(as_written(claim, window), window) if reranker else None
+        if reading is None:
+            return []
         supported, contradicted, _ = reading.of_claim
         said.append(Said(supported, contradicted, hits[int(reading.cosines.argmax())]))
     return said

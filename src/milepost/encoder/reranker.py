@@ -67,20 +67,20 @@ class LandmarkReranker:
             return None
         return BoundLandmarkReranker(self._encoder, ids, self._head)
 
-    def judge(self, claim: str, windows: Sequence[Sequence[str]]) -> list[WindowReading] | None:
-        """Read some windows with a claim in front, each as far as it fits.
+    def judge(self, claim: str, window: Sequence[str]) -> WindowReading | None:
+        """Read a window with a claim in front, as far as it fits.
 
         Args:
             claim: one sentence.
-            windows: consecutive sentences, at least one each.
+            window: consecutive sentences, at least one.
 
         Returns:
-            Readings with verdicts; None if the model gives none, or the claim is too long.
+            A reading with verdicts; None if the model gives none, or the claim is too long.
         """
         bound = self.for_query(claim)
         if bound is None or self._head is None:
             return None
-        return bound.read([_fitting(bound.tokens(window), bound.room) for window in windows])
+        return bound.read([_fitting(bound.tokens(window), bound.room)])[0]
 
 
 class BoundLandmarkReranker:
