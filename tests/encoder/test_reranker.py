@@ -69,7 +69,7 @@ def test_a_model_without_a_reranker():
     assert LandmarkReranker.of(milepost.load("landmark-light")) is None
     with milepost.open(model=milepost.load("landmark-light")) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
-        assert "reranker" not in index.search("Who builds?")[0].hits[0].parts
+        assert "reranker" not in index.search("Who builds?")[0].hits[0].contributions
 
 
 @pytest.fixture(scope="module")
@@ -98,15 +98,15 @@ def test_a_model_folder_with_a_reranker(folder: Path) -> None:
         index.add(milepost.Document("d", "".join(SENTENCES)))
         question = "What do insects make their homes of?"
         again, first = (index.search(question, k=1, rerank=each)[0] for each in (True, False))
-    assert again.hits[0].parts["reranker"] > 0
-    assert "reranker" not in first.hits[0].parts
+    assert again.hits[0].contributions["reranker"] > 0
+    assert "reranker" not in first.hits[0].contributions
 
 
 def test_a_text_as_a_question_is_not_reranked(folder: Path) -> None:
     with milepost.open(model=milepost.load(folder)) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
         passage = index.search("Who builds cells of wax, and why is that so? " * 30, k=1)[0]
-    assert "reranker" not in passage.hits[0].parts
+    assert "reranker" not in passage.hits[0].contributions
 
 
 def test_a_damaged_reranker_says_so(folder: Path, tmp_path: Path) -> None:
