@@ -42,6 +42,8 @@ PAIRS = [
      "Bees sleep in winter.", "negation"),
     ("No patient died during the trial.", "During the trial no patient died.",
      "Patients died during the trial.", "negation"),
+    ("The warranty covers parts but does not cover labour.", "Parts are covered by the warranty.",
+     "The warranty covers parts and labour.", "negation"),
     ("The witness failed to appear in court.", "In court the witness failed to appear.",
      "The witness appeared in court.", "negation"),
     ("All members voted for the treaty.", "The members all voted for the treaty.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 
 from milepost.checking.claims.quantity import Quantity, comparable
-from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.reading import Negation, Reading, Word
 from milepost.checking.claims.vocabulary import OFFICES, OPPOSITES, PREFIXES, QUANTIFIERS
 from milepost.documents.abbreviations import TITLES
 from milepost.types import Span
@@ -101,12 +101,8 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     """A negation of what the other text says, where that denies nothing in any way."""
     for own, other, is_claim in ((claim, sentence, True), (sentence, claim, False)):
         for negation in own.negations:
-            focus = next((word for word in negation.scope[:1] if other.find(word)), None)
-            if focus is None or not focus.is_denied or _answered(negation.scope, other):
-                continue
-            if own.frames != other.frames:
-                continue
-            if any(not place.is_denied for place in own.find(focus)):
+            focus = _denied(negation, own, other)
+            if focus is None or _answered(negation.scope, other) or own.frames != other.frames:
                 continue
             if is_claim and any(
                 each.value == 0.0 and each.kind == "number" for each in other.quantities
@@ -115,6 +111,16 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             at = other.find(focus)[0].start
             word = _span(negation.word)
             yield Conflict("negation", *((word, (at, at)) if is_claim else ((at, at), word)))
+
+
+def _denied(negation: Negation, own: Reading, other: Reading) -> Word | None:
+    """The first word that a negation denies everywhere: "not cover labour" where parts are."""
+    for word in negation.scope[:2]:
+        if not other.find(word) or not word.is_denied:
+            return None
+        if all(place.is_denied for place in own.find(word)):
+            return word
+    return None
 
 
 def _answered(scope: Sequence[Word], other: Reading) -> bool:
