@@ -215,7 +215,8 @@ def test_numbers_and_dates_of_other_languages(sentence: str, same: str, other: s
         ("3 × 10^5 cells", "300,000 cells"), ("10⁶ bees", "1 million bees"), ("1e-3", "0.001"),
         ("2 1/2 cups", "2½ cups"), ("½ cup", "0.5 cup"), ("1/3 of it", "a third of it"),
         ("half a million", "500,000"), ("5-fold", "fivefold"), ("noon", "12:00"),
-        ("minus 5 °C", "-5 degrees Celsius"), ("2-1/2 inches", "2.5 inches"),
+        ("minus 5 °C", "-5 degrees Celsius"), ("minus five degrees Celsius", "-5 °C"),
+        ("2-1/2 inches", "2.5 inches"),
         ("12th century", "twelfth century"), ("2:30 pm", "14:30"), ("3 to 5 days", "3–5 days"),
     ],
 )  # fmt: skip

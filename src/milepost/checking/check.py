@@ -268,11 +268,13 @@ def _said(
     Passages are ordered by what answers, which for claims is what is about them.
     """
     reranker = loaded() if passages else None
-    said: list[Said] = []
+    if reranker is None:
+        return []
+    said = []
     for passage in passages[:READ_BY_MODEL]:
         hits = sorted(passage.hits, key=lambda hit: hit.start)
         window = [hit.text for hit in hits]
-        reading = reranker.judge(as_written(claim, window), window) if reranker else None
+        reading = reranker.judge(as_written(claim, window), window)
         if reading is None:
             return []
         supported, contradicted, _ = reading.of_claim

@@ -39,18 +39,20 @@ _SPELLED = late(
     rf"|(?P<one>{_COUNT})\s(?:out\sof(?:\severy)?|in(?:\severy)?)\s(?P<all>{'|'.join(SMALL[2:])})"
     r"|(?P<half>half\san?)(?=\s\w)"
     rf"|(?P<ordinal>{ORDINAL})|(?P<fold>{_COUNT})fold"
-    r"|(?:12\s)?(?P<twelve>noon|midnight)|(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?:\s?(?P<noon>[ap])\.?m\b|(?<=:\d\d))"
+    r"|(?:12\s)?(?P<twelve>noon|midnight)"
+    r"|(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?:\s?(?P<noon>[ap])\.?m\b|(?<=:\d\d))"
     rf"|(?P<words>(?:{_WORD})(?:[\s-](?:{_WORD})|(?<=hundred|housand|million)\sand\s(?:{_WORD}))*)"
     r"(?P<more>\sand\sa\shalf)?)(?![^\W_])",
     re.IGNORECASE,
 )
+_MINUS = "minus "
 _HIGH = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _HALVES = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-_FACTOR = r"(?<![\w.,/])(?P<factor>\d+(?:\.\d+)?)"
+_DECIMAL = r"(?<![\w.,/])\d+(?:\.\d+)?"
 _NOTATION = late(
-    rf"(?:{_FACTOR}\s?[x×·*]\s?|(?<![\w.,]))10(?:\^?(?P<high>⁻?[⁰¹²³⁴-⁹]{{1,2}})"
+    rf"(?:(?P<factor>{_DECIMAL})\s?[x×·*]\s?|(?<![\w.,]))10(?:\^?(?P<high>⁻?[⁰¹²³⁴-⁹]{{1,2}})"
     r"|\^\{?(?P<power>[-−]?\d{1,2})\}?)(?!\d)"
-    rf"|{_FACTOR.replace('factor', 'digits')}[eE](?P<exponent>[-+]?\d{{1,2}})(?![\w.])"
+    rf"|(?P<digits>{_DECIMAL})[eE](?P<exponent>[-+]?\d{{1,2}})(?![\w.])"
     rf"|(?:(?<![\d.,/])(?P<whole>\d{{1,3}})\s?)?(?P<sign>[{_HALVES}])"
     r"|(?<![\d.,/])(?:(?P<full>\d{1,3})[\s-])?(?P<above>\d{1,2})[/⁄](?P<below>[2-9]|10|12|16|32|64)"
     r"(?![\d/⁄.,]*\d)(?(full)|(?=\sof\b))"
@@ -106,6 +108,8 @@ def _outside(found: Iterator[Quantity], taken: list[Quantity]) -> list[Quantity]
 
 def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Quantity:
     """A number with the unit that is known already, or that stands behind it."""
+    if text[max(0, start - len(_MINUS)) : start].lower() == _MINUS:
+        start, value = start - len(_MINUS), -value
     name = unit
     if not name and (behind := BEHIND.match(text, end)) is not None:
         one, two = behind["one"].lower(), (behind["two"] or "").lower()
@@ -147,8 +151,6 @@ def _figures(text: str) -> Iterator[Quantity]:
             end -= len(" ".join(each.behind)) if each.behind else 0
             end = len(text[:end].rstrip()) if each.behind else end
         start -= 2 if text[max(0, start - 2) : start].upper() == "US" else value < 0
-        if text[:start].lower().endswith("minus "):
-            start, value = start - len("minus "), -value
         yield _number(text, value, start, end, unit)
 
 
