@@ -18,7 +18,9 @@ from safetensors.torch import load_file
 
 from milepost.errors import InputError, MilepostError
 from milepost_train.batches import queries_of
+from milepost_train.config import read_config
 from milepost_train.processes import Processes, joined
+from milepost_train.run import train
 from support.cli_process import environment
 from support.tiny_runs import CHECK, MERGED, write_run
 
@@ -83,33 +85,41 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Model, data and configuration; a step of ``marked`` has one or two windows, fewer than three.
 
-    A line of the data is wrong.
+    A line of the data is wrong. There are enough steps to kill a run in between.
     """
     folder = tmp_path_factory.mktemp("home")
-    write_run(folder, CHECK, stages=STAGES.format(steps=6), log_every=1, save_every=3)
+    write_run(folder, CHECK, stages=STAGES.format(steps=30), log_every=1, save_every=3)
+    config = folder / "run.toml"
+    config.write_text(config.read_text().replace("every = 20", "every = 100"))
     with (folder / "pairs.jsonl").open("a") as file:
         file.write('{"query": "without a passage"}\n')
     return folder
 
 
-def test_two_processes_train_as_one(home: Path) -> None:
+@pytest.fixture(scope="module")
+def of_two(home: Path) -> tuple[Path, int, str, str]:
+    """A run of two processes in one go: its folder, exit code and what it said."""
+    return home / "of-2", *launched(home / "run.toml", home / "of-2", 2)
+
+
+def test_two_processes_train_as_one(home: Path, of_two: tuple[Path, int, str, str]) -> None:
     """The losses and weights are the same but for rounding; one of them writes and reports."""
-    for count in (1, 2):
-        code, written, said = launched(home / "run.toml", home / f"of-{count}", count)
-        assert code == (1 if count == 1 else 0), said  # for the wrong line; a launcher gets 0
-        assert "pairs.jsonl" in said
-        assert "SIGTERM" not in said
-        assert written.count("milepost export") == 1
-        assert said.count("step 0: evidence found") == 1
-    one, two = lines(home / "of-1"), lines(home / "of-2")
-    assert len(one) == len(two) == 8
-    for first, second in zip(one[1:], two[1:], strict=True):
+    folder, code, written, said = of_two
+    assert code == 0, said  # in spite of the wrong line: a launcher takes 1 for a failed run
+    assert "pairs.jsonl" in said
+    assert "SIGTERM" not in said
+    assert written.count("milepost export") == 1
+    assert said.count("step 0: evidence found") == 1
+    train(read_config(home / "run.toml", out=home / "of-1", device="cpu"))
+    one, two = lines(home / "of-1"), lines(folder)
+    assert len(one) == len(two)
+    for first, second in zip(one[1:8], two[1:8], strict=True):
         assert second["loss"] == pytest.approx(first["loss"], rel=1e-3)
         assert second["gradient"] == pytest.approx(first["gradient"], rel=2e-2)
-    alone, shared = (
-        load_file(home / f"of-{count}" / "checkpoint" / "model.safetensors") for count in (1, 2)
+    alone, shared, begun = (
+        load_file(home / name / "model.safetensors")
+        for name in ("of-1/checkpoint", "of-2/checkpoint", "init")
     )
-    begun = load_file(home / "init" / "model.safetensors")
     moved, apart = (
         sum(float((weights[name].float() - alone[name].float()).square().sum()) for name in alone)
         for weights in (begun, shared)
@@ -117,16 +127,12 @@ def test_two_processes_train_as_one(home: Path) -> None:
     assert apart < 0.01 * moved
 
 
-def test_killed_they_resume_together(home: Path, tmp_path: Path) -> None:
+def test_killed_they_resume_together(
+    home: Path, of_two: tuple[Path, int, str, str], tmp_path: Path
+) -> None:
     """To the bytes of a run in one go; and not with another number of them."""
-    config = home / "run.toml"
-    text = config.read_text()
-    long = home / "long.toml"
-    long.write_text(text.replace("steps = 6", "steps = 30").replace("every = 20", "every = 100"))
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    code, _, said = launched(long, whole, 2)
-    assert code == 0, said
-    with started(long, killed, 2) as process:
+    config, whole, killed = home / "run.toml", of_two[0], tmp_path / "killed"
+    with started(config, killed, 2) as process:
         deadline = time.monotonic() + 200
         while not (killed / "state.pt").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -134,11 +140,10 @@ def test_killed_they_resume_together(home: Path, tmp_path: Path) -> None:
         assert process.wait(timeout=60) != 0
     assert (killed / "state.pt").exists()
     assert len(lines(killed)) < len(lines(whole))
-    code, _, said = launched(long, killed, 1, "--resume")
-    assert code == 1
-    assert "the setting processes" in said
-    code, _, said = launched(long, killed, 2, "--resume")
-    assert "evidence found" in said, said
+    with pytest.raises(InputError, match="the setting processes"):
+        train(read_config(config, out=killed, device="cpu"), resume=True)
+    code, _, said = launched(config, killed, 2, "--resume")
+    assert code == 0, said
     assert [{**line, "seconds": 0} for line in lines(killed)] == [
         {**line, "seconds": 0} for line in lines(whole)
     ]
