@@ -20,6 +20,7 @@ from support.files import write_files
 from support.postgres import fresh_schema
 from support.ray_process import RayDriver
 
+pytestmark = pytest.mark.xdist_group("ray")
 LIGHT = "landmark-light"
 
 
