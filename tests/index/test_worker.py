@@ -78,13 +78,15 @@ def test_a_cluster_that_is_not_there() -> None:
 def test_the_command(notes: Path, tmp_path: Path) -> None:
     given = "index", notes, "--db", tmp_path / "db", "--model", LIGHT
     environ = {"MILEPOST_CACHE": str(tmp_path / "cache")}
-    assert finished(command(*given), **environ).returncode == 0
+    assert "3 added" in finished(command(*given), **environ).stdout
     (notes / "bees.txt").unlink()
     write_files(notes, {"poison.pdf": b"%PDF-1.4 and nothing else", "wax.txt": "Wax melts."})
     result = finished(command(*given, "--workers", "ray", "--json"), **environ)
+    assert result.returncode == 0
     assert "poison.pdf" in result.stderr
     report = json.loads(result.stdout)
     assert report["removed"] == [str(notes / "bees.txt")]
     assert report["added"] == [str(notes / "wax.txt")]
+    assert list(report["failed"]) == [str(notes / "poison.pdf")]
     for wrong in (("--workers", "dask"), ("--workers", "ray", "--watch")):
         assert CliRunner().invoke(program, [*map(str, given), *wrong]).exit_code == 2
