@@ -144,6 +144,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(group))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """``-n auto``: a worker for each processor; with psutil installed, xdist counts half of them."""
+    return os.cpu_count()
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Corpora, tasks and real files beside the checkout; skips where they are missing."""
