@@ -12,6 +12,7 @@ from milepost.search import quoted
 from milepost.testing import fake_index
 from milepost.types import Document, Mark
 from milepost.verdicts import CheckResult
+from milepost.wording import nothing_reaches
 from support.pdf_writer import pdf_of
 
 TEXTS = {
@@ -86,6 +87,8 @@ def test_related_and_not_found(index: Index) -> None:
     missing = index.check(claim, min_score=1.0)
     assert (missing.verdict, missing.passages) == ("not found", ())
     assert missing.best_score == related.best_score
+    said = nothing_reaches(1.0, missing.best_score)
+    assert missing.notes == (*related.notes, said)
 
 
 def test_the_sentence_that_judges_a_claim(index: Index) -> None:

@@ -147,10 +147,11 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
 
 
 def test_too_high_a_limit_names_the_best_probability(server) -> None:
-    found = call(server, "search", question=QUESTION, min_score=1).structured_content
-    assert found["passages"] == []
-    assert 0 < found["best_score"] < 1
-    assert any(re.search(r"100% or more.* \d[\d.]*%", note) for note in found["notes"])
+    for tool, asked in (("search", {"question": QUESTION}), ("check", {"text": "Whales sing."})):
+        found = call(server, tool, min_score=1, **asked).structured_content
+        assert found["passages"] == []
+        assert 0 < found["best_score"] < 1
+        assert any(re.search(r"100% or more.* \d[\d.]*%", note) for note in found["notes"])
 
 
 @pytest.mark.parametrize(

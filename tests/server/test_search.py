@@ -71,6 +71,8 @@ def test_a_result_without_passages_says_why(server: Server) -> None:
         assert high["passages"] == []
         assert 0 < high["best_score"] < 1
         assert any("100%" in note for note in high["notes"])
+        claim = {"text": "Whales sing in winter.", "min_score": 1}
+        assert any("100%" in note for note in client.post("/check", json=claim).json()["notes"])
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/page/nothing.js", "/documents/a/b/c"])

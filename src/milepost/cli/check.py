@@ -43,7 +43,6 @@ from milepost.filters import Filter, as_filter, facts
 from milepost.objects import is_address
 from milepost.types import Document, IndexReport
 from milepost.verdicts import CheckResult
-from milepost.wording import nothing_reaches
 
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
@@ -219,12 +218,9 @@ def _in_index(
 def _show(
     options: SearchOptions, found: CheckResult, report: IndexReport | None, detail: Detail
 ) -> int:
-    messages, failed = complaints(report), unreadable(report)
-    missing = found.verdict == "not found"
+    messages = complaints(report)
     if not options.settings.quiet:
         messages += found.notes
-        if missing and not failed and found.best_score > 0.0:
-            messages.append(nothing_reaches(options.min_score, found.best_score))
     if options.as_json:
         print_json(check_record(found), report)
     else:
@@ -232,4 +228,4 @@ def _show(
 
         print_check(found, detail, options.settings.colour, rows_said(messages))
     say_all(messages)
-    return 2 if missing and failed else CODES[found.verdict]
+    return 2 if found.verdict == "not found" and unreadable(report) else CODES[found.verdict]

@@ -29,7 +29,7 @@ from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store, stored_document
 from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions
 from milepost.verdicts import CheckResult
-from milepost.wording import counted
+from milepost.wording import counted, nothing_reaches
 
 Source = Name | Document
 
@@ -357,9 +357,12 @@ class Index:
             def likely(passages: Sequence[Passage]) -> tuple[Passage, ...]:
                 return tuple(each for each in passages[:k] if each.score >= min_score)
 
-            return check_store(
+            found = check_store(
                 state, given, among, about, lambda: preload(self.model).loaded(), likely
             )
+        if found.verdict != "not found" or not 0.0 < found.best_score < min_score:
+            return found
+        return replace(found, notes=(*found.notes, nothing_reaches(min_score, found.best_score)))
 
     def close(self) -> None:
         """Close the files of the index."""
