@@ -24,13 +24,15 @@ def test_a_node_knows_where_it_begins(index: Index) -> None:
     assert (node.start_char_idx, node.end_char_idx) == (passage.start, passage.end)
 
 
-def test_a_language_model_sees_the_place_and_no_numbers(index: Index) -> None:
+def test_a_language_model_reads_the_page_once_and_no_numbers(index: Index) -> None:
     node = MilepostRetriever(index, k=1).retrieve(WATER)[0].node
-    said = node.get_content(MetadataMode.LLM)
-    assert "document: ships" in said
-    assert "page: 7" in said
-    assert "score" not in said
-    assert "hits" not in said
+    assert node.metadata["page"] == 7
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        said, text = node.get_content(mode).split("\n\n", 1)
+        assert said.split("\n") == ["document: ships", "heading: Harbours", "place: page 7"]
+        assert text == node.text
+    gold = MilepostRetriever(index, k=1).retrieve("At what degrees does gold melt?")[0].node
+    assert gold.get_content(MetadataMode.LLM).startswith("document: gold\n\nGold melts")
 
 
 def test_a_query_engine_answers_from_the_passages(index: Index) -> None:

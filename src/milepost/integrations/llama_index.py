@@ -40,7 +40,7 @@ class MilepostRetriever(BaseRetriever):
 
     A node's text is the passage; ``start_char_idx`` and ``end_char_idx`` are its offsets; its
     metadata holds its other fields, as ``milepost search --json`` names them, of which a language
-    model is shown document, page, place and heading. ``retrieve`` and ``aretrieve`` take ``k``,
+    model is shown document, place (as "page 7") and heading. ``retrieve`` and ``aretrieve`` take ``k``,
     ``budget``, ``documents``, ``min_score``, ``rerank`` and ``where``, too, for one question;
     ``aretrieve`` runs in a thread.
 
@@ -175,13 +175,14 @@ class MilepostEmbedding(BaseEmbedding):
 
 
 def _node(passage: Passage) -> TextNode:
-    hidden = list(DETAILS)
+    known = metadata(passage)
+    hidden = [name for name, value in known.items() if name in DETAILS or value is None]
     return TextNode(
         id_=identifier(passage),
         text=passage.text,
         start_char_idx=passage.start,
         end_char_idx=passage.end,
-        metadata=metadata(passage),
+        metadata=known,
         excluded_llm_metadata_keys=hidden,
         excluded_embed_metadata_keys=hidden,
     )

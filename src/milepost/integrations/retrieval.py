@@ -16,8 +16,9 @@ from milepost.types import Passage
 IndexSource = Index | str | os.PathLike[str]
 """An open index, or the folder of one."""
 
-DETAILS = ("source", "start", "end", "score", "best", "hits", "table")
-"""Metadata that is for programs; a language model needs the document, page, place and heading."""
+DETAILS = ("source", "start", "end", "score", "best", "hits", "table", "page")
+"""Metadata that is for programs; a language model needs the document, place (which names the page)
+and heading."""
 
 
 class Held:
