@@ -197,6 +197,9 @@ def test_keys_of_a_file() -> None:
     for text in [
         'document = "plan.v2.pdf"',
         'document = "/data/2024/plan.v2.pdf"',
+        'document = "2024/plan.v2.pdf"',
+        'document in ("data/2024/plan.v2.pdf", "2023/plan.v2.pdf")',
+        'document != "024/plan.v2.pdf"',
         'document matches "*/2024/*"',
         'document contains "2024"',
         'folder = "2024"',
@@ -206,6 +209,7 @@ def test_keys_of_a_file() -> None:
     ]:
         assert parse(text).matches(held), text
     assert not parse('document != "plan.v2.pdf"').matches(held)
+    assert not parse('document != "2024/plan.v2.pdf"').matches(held)
 
 
 @pytest.mark.parametrize("name", ["note", "a/b.md", "", ".hidden", "v1."])

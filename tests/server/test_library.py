@@ -55,6 +55,8 @@ def test_documents_are_found_by_id_and_name(tmp_path: Path) -> None:
         assert names == ["a.txt", "sub/a.txt"]
         name = str(tmp_path / "sub" / "a.txt")
         assert library.chosen(["sub/a.txt"]) == [name] == library.chosen([document_id(name)])
+        listed = index.documents(where='document = "sub/a.txt"')
+        assert [info.name for info in listed] == [name]
         with pytest.raises(UnknownDocument):
             library.chosen(["b.txt"])
         with pytest.raises(UnknownDocument):

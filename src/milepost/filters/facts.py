@@ -48,8 +48,8 @@ class Described(Protocol):
 def facts(document: Described, wanted: Collection[str] | None = None) -> dict[str, Value]:
     """The properties of a document together with the built-in keys.
 
-    ``document`` is the name, and the file name without its folder; ``folder`` the path of the
-    folder, and its name; ``kind`` the suffix of the file, in lower case; ``year`` that of the date.
+    ``document`` is the name, and each end of its path, as names are shown below some folder;
+    ``folder`` the path of the folder, and its name; ``kind`` the suffix of the file, in lower case; ``year`` that of the date.
     Paths are written with ``/``. ``document``, ``folder`` and ``kind`` stand for the file even
     where a property has the same name. ``language`` is its code, and that without the region.
 
@@ -59,8 +59,8 @@ def facts(document: Described, wanted: Collection[str] | None = None) -> dict[st
 
     >>> from milepost.types import Document
     >>> facts(Document("/a/b.PDF", "", source="/a/b.PDF", properties={"date": "2020-03"}))
-    {'document': ('/a/b.PDF', 'b.PDF'), 'folder': ('/a', 'a'), 'kind': 'pdf', 'date': '2020-03', \
-'year': 2020.0}
+    {'document': ('/a/b.PDF', 'a/b.PDF', 'b.PDF'), 'folder': ('/a', 'a'), 'kind': 'pdf', \
+'date': '2020-03', 'year': 2020.0}
     """
     keys = [*dict.fromkeys((*BUILT_IN, *document.properties.keys()))] if wanted is None else wanted
     found = ((key, _fact(document, key)) for key in keys)
@@ -69,8 +69,9 @@ def facts(document: Described, wanted: Collection[str] | None = None) -> dict[st
 
 def _fact(document: Described, key: str) -> Value | None:
     if key == "document":
-        name = _with_slashes(document.name)
-        return _each(name, name.rpartition("/")[2])
+        parts = _with_slashes(document.name).split("/")
+        ends = tuple(filter(None, ("/".join(parts[first:]) for first in range(len(parts)))))
+        return ends[0] if len(ends) == 1 else ends or None
     if key in ("folder", "kind"):  # of the file
         return None if document.source is None else _of_path(_with_slashes(document.source), key)
     value = document.properties.get(key)
