@@ -40,9 +40,9 @@ class MilepostRetriever(BaseRetriever):
 
     A node's text is the passage; ``start_char_idx`` and ``end_char_idx`` are its offsets; its
     metadata holds its other fields, as ``milepost search --json`` names them, of which a language
-    model is shown document, place (as "page 7") and heading. ``retrieve`` and ``aretrieve`` take ``k``,
-    ``budget``, ``documents``, ``min_score``, ``rerank`` and ``where``, too, for one question;
-    ``aretrieve`` runs in a thread.
+    model is shown document, place ("page 7") and heading. ``retrieve`` and ``aretrieve`` take
+    ``k``, ``budget``, ``documents``, ``min_score``, ``rerank`` and ``where``, too, for one
+    question; ``aretrieve`` runs in a thread.
 
     Sentences beside one another are one passage. There are fewer than ``k`` nodes only where the
     texts have no sentence left that is not in a passage or right beside one, or where ``budget`` or
