@@ -2,7 +2,7 @@
 
 import pytest
 
-from milepost.checking.check import check_documents, prepared
+from milepost.checking.check import MAX_PLACES, check_documents, prepared
 from milepost.documents import read_bytes
 from milepost.index import Index
 from milepost.search import quoted
@@ -207,3 +207,11 @@ def test_a_phrase_of_a_question(index: Index) -> None:
     assert result
     assert {passage.document for passage in result} <= set(FILES)
     assert all("Washer" in passage.text for passage in result)
+
+
+def test_a_row_that_recurs_has_its_first_places() -> None:
+    data = "Town,Area\n" + "Ulm,7\n" * 200
+    found = check_documents(prepared("Ulm,7"), [read_bytes(data.encode(), "a.csv")])
+    assert found is not None
+    assert found.verdict == "verbatim"
+    assert [each.place for each in found.places] == [f"row {n}" for n in range(2, MAX_PLACES + 2)]

@@ -295,14 +295,19 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
                 found += in_tables(rows, folded, 0, document.marks)
         if not verbatim and all(each.differences for each in found):
             found += near(given, folded)
-        for each in found:
-            shown = document.text[each.start : each.end]
-            chosen = nearly if each.differences else verbatim
-            chosen.append(_place(document, each, shown, document.marks))
+        # A row may recur thousands of times, and each place is looked up in all marks.
+        exact = [each for each in found if not each.differences][: MAX_PLACES - len(verbatim)]
+        close = sorted(
+            (each for each in found if each.differences), key=lambda each: -each.similarity
+        )
+        for chosen, best in ((verbatim, exact), (nearly, close[:NEAR_PLACES])):
+            for each in best:
+                shown = document.text[each.start : each.end]
+                chosen.append(_place(document, each, shown, document.marks))
         if len(verbatim) >= MAX_PLACES:
             break
     if verbatim:
-        return _checked(given, "verbatim", verbatim[:MAX_PLACES])
+        return _checked(given, "verbatim", verbatim)
     nearly.sort(key=lambda place: -place.similarity)
     return _nearly(given, nearly[:NEAR_PLACES]) if nearly else None
 
