@@ -76,6 +76,16 @@ PAIRS = [
      "The museum is not closed on Mondays.", "negation"),
     ("Sales fell by 8 percent.", "Sales fell by 8 %.",
      "Sales rose by 8 percent.", "opposite"),
+    ("Revenue was 5 million in 2018 and 6 million in 2019.", "Revenue was 6 million in 2019.",
+     "Revenue was 5 million in 2019.", "number"),
+    ("In 1980, the club had 30 members; in 1990, 45 members.", "The club had 30 members in 1980.",
+     "The club had 45 members in 1980.", "number"),
+    ("The museum is closed on Mondays.", "The museum isn't open on Mondays.",
+     "The museum is open on Mondays.", "opposite"),
+    ("The museum is not open on Mondays.", "The museum is closed on Mondays.",
+     "The museum is not closed on Mondays.", "opposite"),
+    ("He won the race twice.", "He won the race two times.",
+     "He won the race three times.", "number"),
 ]  # fmt: skip
 
 
@@ -96,6 +106,14 @@ def test_most_true_claims_are_supported():
     """Rules are careful: they may leave a true claim to the reader, but few of these."""
     verdicts = [judge(holds, [passage(sentence)]).verdict for sentence, holds, _, _ in PAIRS]
     assert verdicts.count("supported") >= 0.7 * len(PAIRS)
+
+
+def test_the_same_in_other_words_is_supported():
+    for sentence, holds, *_ in PAIRS[-5:]:
+        assert judge(holds, [passage(sentence)]).verdict == "supported", holds
+    unopened = passage("The museum did not open in 2019.")
+    assert judge("The museum closed in 2019.", [unopened]).verdict == "related"
+    assert as_written("It is closed today.", ["It isn't open today."]) == "It is not open today."
 
 
 def test_what_no_sentence_says_is_only_related():

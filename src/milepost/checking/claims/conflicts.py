@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
@@ -12,6 +13,8 @@ from milepost.checking.claims.vocabulary import OFFICES, OPPOSITES, PREFIXES, QU
 from milepost.documents.abbreviations import TITLES
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
+
+_CLAUSE = re.compile(r"[,;:]|\band\b|\bbut\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ def conflicts(
     """
     found = chain(
         _quantities(claim, sentence, around),
+        _dated(claim, sentence),
         _negations(claim, sentence),
         _prefixed(claim, sentence),
         _opposites(claim, sentence),
@@ -71,6 +75,34 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
         for rival in same[:1]:
             is_unit = each.is_measure and each.written == rival.written  # 12 km and 12 miles
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
+
+
+def _dated(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    """A number that the sentence has, of another date: 5 in 2019 where it was 5 in 2018, then 6."""
+    for number in claim.quantities:
+        if not any(map(number.allows, sentence.quantities)):
+            continue
+        own = [date for each, date in _by_date(number, claim) if each == number]
+        there = [
+            other
+            for other, date in _by_date(number, sentence)
+            if any(each.allows(date) for each in own)
+        ]
+        if there and not any(map(number.allows, there)):
+            yield Conflict(number.kind, _span(number), _span(there[0]))
+
+
+def _by_date(number: Quantity, reading: Reading) -> list[tuple[Quantity, Quantity]]:
+    """The numbers comparable to one, each with its date; none where one clause has not both."""
+    found = [each for each in reading.quantities if each.kind == "date" or comparable(number, each)]
+    pairs = []
+    for pair in zip(found[::2], found[1::2], strict=False):
+        between = reading.text[pair[0].end : pair[1].start].lstrip(" ,")
+        if pair[0].kind == pair[1].kind or _CLAUSE.search(between):
+            return []
+        pairs.append(pair if pair[1].kind == "date" else pair[::-1])
+    is_alike = len({each.kind for each in found[::2]}) == 1
+    return pairs if is_alike and len(found) % 2 == 0 else []
 
 
 def _shares_unit(each: Quantity, other: Quantity) -> bool:
@@ -124,7 +156,7 @@ def _denied(negation: Negation, own: Reading, other: Reading) -> Word | None:
 
 
 def _answered(scope: Sequence[Word], other: Reading) -> bool:
-    return any(place.is_denied for word in scope for place in other.find(word))
+    return any(map(other.denies, scope))
 
 
 def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
@@ -177,7 +209,7 @@ def _is_name_of_two(word: Word, last: Word, reading: Reading) -> bool:
 def replaced(claim: Reading, sentence: Reading) -> bool:
     """Whether the sentence has another word in the place of one of the claim's."""
     for word in claim.content:
-        if sentence.find(word) or not word.at:
+        if sentence.says(word) or not word.at:
             continue
         before, behind = claim.words[word.at - 1], claim.words[word.at + 1 : word.at + 2]
         for left in sentence.by_base.get(before.base, ()):
@@ -187,7 +219,7 @@ def replaced(claim: Reading, sentence: Reading) -> bool:
                 inside = sentence.words[left.at + 1 : next(same, 0)]
             elif not before.is_content:
                 continue
-            if any(each.is_content and not claim.find(each) for each in inside):
+            if any(each.is_content and not claim.says(each) for each in inside):
                 return True
     return False
 

@@ -121,6 +121,7 @@ def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Qu
             end = behind.end("two" if pair else "one")
         else:
             name = stem(one) if len(one) > 2 else ""
+            end = behind.end("one") if name == "time" else end  # "two times" is "twice"
     base, factor = UNITS.get(name, (name, 1.0))
     digits = re.search(r"\d[\d,]*(?:\.(\d+))?", text[start:end])
     places = len(digits[1] or "") if digits else 0

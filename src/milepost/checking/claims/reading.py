@@ -10,6 +10,7 @@ from milepost.checking.claims.quantities import quantities
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.vocabulary import (
     CLAUSE_ENDS,
+    COMPLEMENTS,
     EXCLUSIVE,
     FRAMES,
     LIGHT,
@@ -17,6 +18,7 @@ from milepost.checking.claims.vocabulary import (
     NEGATIONS_WITH_TO,
     NOT_DENYING,
     QUANTIFIERS,
+    STATES,
     base,
 )
 from milepost.documents.abbreviations import TITLES
@@ -43,6 +45,7 @@ class Word:
         is_content: it is neither a function word nor a negation nor a quantifier.
         is_name: it has a capital letter where no sentence begins.
         is_denied: an odd number of negations deny it.
+        complement: the word that holds where it does not, of a state: "closed" of "is open".
     """
 
     text: str
@@ -53,6 +56,7 @@ class Word:
     is_content: bool
     is_name: bool
     is_denied: bool
+    complement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,22 @@ class Reading:
         if word.base in self.by_base:
             return self.by_base[word.base]
         return next((held for other, held in self.by_base.items() if alike(word.base, other)), [])
+
+    def says(self, word: Word) -> bool:
+        """Whether it has a form of a word, or "not open" where that is "closed"."""
+        return bool(self.find(word)) or any(self.complements(word))
+
+    def denies(self, word: Word) -> bool:
+        """Whether it has a form of a word that is denied, or "closed" where that is "open"."""
+        places = self.find(word)
+        return any(place.is_denied for place in places) or any(self.complements(word))
+
+    def complements(self, word: Word) -> Iterator[Word]:
+        """Its words that say a word the other way round: "open", denied, of "closed"."""
+        for other in self.words if word.complement else ():
+            is_turned = other.complement == word.text.lower()
+            if is_turned and other.is_denied != word.is_denied:
+                yield other
 
 
 _ENDINGS = frozenset(
@@ -147,7 +167,11 @@ def read(text: str) -> Reading:
         is_content = len(plain) > 1 and plain not in _FUNCTION
         is_name = is_content and token[0].isupper() and (not begins or token[1:].isupper())
         odd = denied[at] % 2 == 1
-        words[at] = Word(token, base(plain), len(words), start, end, is_content, is_name, odd)
+        verbs = {base(each.removesuffix("n't")) for each in lower[max(0, at - 2) : at]}
+        complement = COMPLEMENTS.get(plain, "") if verbs & STATES else ""
+        words[at] = Word(
+            token, base(plain), len(words), start, end, is_content, is_name, odd, complement
+        )
         begins = False
     return Reading(
         text,

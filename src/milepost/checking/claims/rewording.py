@@ -1,11 +1,11 @@
-"""A claim with its numbers and dates as a passage writes them, for a model that compares words."""
+"""A claim with its numbers, dates and states as a passage writes them, for a model of words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from milepost.checking.claims.quantity import Quantity
-from milepost.checking.claims.reading import read
+from milepost.checking.claims.reading import Reading, read
 
 
 def as_written(claim: str, sentences: Iterable[str]) -> str:
@@ -16,6 +16,8 @@ def as_written(claim: str, sentences: Iterable[str]) -> str:
 
     >>> as_written("It held 1,200,000 litres.", ["In May it held 1.2 million litres."])
     'It held 1.2 million litres.'
+    >>> as_written("It is not open.", ["In May it is closed."])
+    'It is closed.'
     """
     texts = [read(sentence) for sentence in sentences]
     there = [(each, text.text[each.start : each.end]) for text in texts for each in text.quantities]
@@ -23,6 +25,18 @@ def as_written(claim: str, sentences: Iterable[str]) -> str:
         same = [written for each, written in there if _is_same(own, each)]
         if same and claim[own.start : own.end] not in same:
             claim = claim[: own.start] + same[0] + claim[own.end :]
+    return _with_states(claim, texts)
+
+
+def _with_states(claim: str, texts: Sequence[Reading]) -> str:
+    own = read(claim)
+    for word in own.words:
+        other = next((each for text in texts for each in text.complements(word)), None)
+        before = own.words[word.at - 1] if word.at else word
+        if other is not None and not word.is_denied:
+            return f"{claim[: word.start]}not {other.text}{claim[word.end :]}"
+        if other is not None and before.text.lower() == "not":
+            return claim[: before.start] + other.text + claim[word.end :]
     return claim
 
 

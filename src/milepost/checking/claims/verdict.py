@@ -358,7 +358,7 @@ def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether a text has a word, or the last word of the name whose first word it is."""
-    if any(text.find(word) for text in texts):
+    if any(text.says(word) for text in texts):
         return True
     if not word.is_name or word.at + 1 >= len(claim.words):
         return False

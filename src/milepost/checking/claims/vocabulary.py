@@ -158,6 +158,19 @@ def _table() -> dict[str, set[str]]:
 OPPOSITES = _table()
 """Stem of a word → stems of words that mean the opposite."""
 
+COMPLEMENTS = {
+    one: other
+    for pair in """
+    open/closed alive/dead true/false present/absent legal/illegal possible/impossible
+    asleep/awake guilty/innocent
+    """.split()
+    for one, other in (pair.split("/"), pair.split("/")[::-1])
+}
+"""Words of which one holds wherever the other does not, behind a form of "be"."""
+
+STATES = frozenset(["be", "remain", "stay"])
+"""Stems of verbs in front of a state."""
+
 OFFICES = frozenset(
     """
     miss sir lady lord king queen prince princess president professor doctor senator governor mayor
