@@ -237,6 +237,12 @@ def test_plain_headings() -> None:
         assert document.text[mark.offset :].startswith(mark.value)
 
 
+def test_names_in_front_of_speeches_are_no_headings() -> None:
+    speech = b"HAMLET\n\nTo be.\n\nNOTE:\n\nAside.\n\n"
+    document = read_bytes(b"THE PLAY\n\n" + 3 * speech + b"HORATIO\n\nMy lord.\n", "a.txt")
+    assert [mark.value for mark in document.marks] == ["THE PLAY", "HORATIO"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-99999999", "utf-7", "base64", "punycode"])
 def test_xml_in_an_encoding_that_no_reader_knows(encoding: str) -> None:
     """The parser raises errors of several kinds; all are one of ours, which names the file."""

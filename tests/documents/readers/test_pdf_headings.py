@@ -73,6 +73,15 @@ def test_bold_lines_above_running_text_are_headings() -> None:
     ]
 
 
+def test_labels_in_bold_are_no_headings() -> None:
+    page = PdfPage()
+    page.text(72, 755, "Report on the mills", 16)
+    for number, title in enumerate(("Wind", "Example", "Example", "Water", "Note:", "Example")):
+        page.text(72, 730 - 115 * number, title, bold=True)
+        page.lines(72, 715 - 115 * number, PROSE * 5)
+    assert _headings(page) == [("Report on the mills", 1), ("Wind", 2), ("Water", 2)]
+
+
 def test_bold_words_that_head_no_text_are_no_headings() -> None:
     """Names of columns, labels, the begin of a sentence, and pages that are all bold."""
     page = PdfPage()

@@ -16,6 +16,7 @@ _CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabella|tabla|tabela|表)\s*[\dA-Z一-十]", re.I
 )
 _MAX_CAPTION = 300  # characters
+_RECURS = 3  # times that a line stands in a document that is no heading
 
 
 class TextBuilder:
@@ -148,6 +149,16 @@ class TextBuilder:
     def _put(self, part: str) -> None:
         self._parts.append(part)
         self.length += len(part)
+
+
+def labels(titles: Iterable[str]) -> set[str]:
+    """Which lines that look like headings are labels: "Note:", or the same words again and again.
+
+    >>> sorted(labels(["Note:", "Water", "HAMLET", "HAMLET", "HAMLET"]))
+    ['HAMLET', 'Note:']
+    """
+    counts = Counter(titles)
+    return {title for title, count in counts.items() if count >= _RECURS or title[-1] in ":："}
 
 
 def caption_in(unit: str) -> str:

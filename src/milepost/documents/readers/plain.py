@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from milepost.documents.encoding import decode
+from milepost.documents.readers.builder import labels
 from milepost.types import Document, Mark
 
 _UNDERLINED = re.compile(
@@ -28,7 +29,16 @@ def read_plain(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _headings(text: str) -> Iterator[Mark]:
-    """Yield single lines between blank lines: "Chapter 3 …" (level 1), or capitals (level 2)."""
+    """Yield single lines between blank lines: "Chapter 3 …" (level 1), or capitals (level 2).
+
+    Labels in capitals are left out: the names in front of what is said in a play, for one.
+    """
+    found = list(_lone_lines(text))
+    lone = labels(mark.value for mark in found if mark.level == 2)
+    yield from (mark for mark in found if mark.level == 1 or mark.value not in lone)
+
+
+def _lone_lines(text: str) -> Iterator[Mark]:
     blank = True
     offset = 0
     lines = text.split("\n")

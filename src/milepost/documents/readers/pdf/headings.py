@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from milepost.documents.readers.builder import labels
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 
@@ -181,6 +182,8 @@ def _by_look(pages: Sequence[Page], size: float) -> dict[int, Heading]:
             large = [run for run in large if run is top or not run.is_of_title(titles)]
         first = first and not page.frame.lines
         found += [run for run in runs if run in large or (not run.large and run.has_text(size))]
+    lone = labels(run.title for run in found if not run.large)
+    found = [run for run in found if run.large or run.title not in lone]
     ranks = sorted({round(run.lines[0].size) for run in found if run.large}, reverse=True)
     return {
         id(run.lines[0]): Heading(
