@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from milepost.search import Query, SearchResult
 
-_DIGITS = 2
+_UNIT = 100  # of what is shown: two digits
 
 
 def reasons(query: Query, result: SearchResult) -> list[Text]:
@@ -23,7 +23,7 @@ def reasons(query: Query, result: SearchResult) -> list[Text]:
     return [Text(line, style=style) for line, style in _lines(query, result)]
 
 
-def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> dict[str, float]:
+def summing(parts: Mapping[str, float], total: float) -> dict[str, float]:
     """Round parts so that what is shown adds up to the rounded total.
 
     Each stays within one last digit of its true value where the parts add up to the total.
@@ -31,13 +31,12 @@ def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> 
     >>> summing({"a": 0.333, "b": 0.333, "c": 0.334}, 1.0)
     {'a': 0.33, 'b': 0.33, 'c': 0.34}
     """
-    unit = 10**digits
-    floors = {name: int(value * unit // 1) for name, value in parts.items()}
-    missing = round(total * unit) - sum(floors.values())
+    floors = {name: int(value * _UNIT // 1) for name, value in parts.items()}
+    missing = round(total * _UNIT) - sum(floors.values())
     # The largest remainders are rounded up: no other choice is nearer to the true values.
-    order = sorted(parts, key=lambda name: floors[name] - parts[name] * unit)
+    order = sorted(parts, key=lambda name: floors[name] - parts[name] * _UNIT)
     up = set(order[: max(0, missing)])
-    return {name: (floor + (name in up)) / unit for name, floor in floors.items()}
+    return {name: (floor + (name in up)) / _UNIT for name, floor in floors.items()}
 
 
 def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
@@ -59,7 +58,7 @@ def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
             parts = summing(hit.contributions, hit.logit)
             cells = [f"{parts.get(name, 0.0):.2f}" for name in names]
             head = f"{number}  {hit.start}-{hit.end}"
-            yield row(head, cells, f"{round(hit.logit, _DIGITS):.2f}"), ""
+            yield row(head, cells, f"{hit.logit:.2f}"), ""
     yield (
         "Hits are ordered by the log-odds that a sentence is evidence; each part says what moved "
         "them, and how far.",

@@ -141,16 +141,13 @@ def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentIn
     yield from _texts(snapshot, batch)
 
 
-def regions(
-    snapshot: Snapshot, quotation: str, among: DocumentSelection = ALL, limit: int = REGIONS
-) -> list[Part]:
+def regions(snapshot: Snapshot, quotation: str, among: DocumentSelection = ALL) -> list[Part]:
     """Find stretches that contain the words of a quotation, those with the rarest words first.
 
     Args:
         snapshot: the state of a store.
         quotation: its text.
         among: the documents to search.
-        limit: maximum number of stretches.
     """
     import numpy as np
 
@@ -184,7 +181,7 @@ def regions(
         chosen.append((owner, first, min(int(ends[owner]), row + 2 * reach + 1)))
         # Rows in the same cell lie inside the stretch.
         taken.add((owner, row // (2 * reach)))
-        if len(chosen) == limit:
+        if len(chosen) == REGIONS:
             break
     return _parts(snapshot, documents, _merged(chosen), len(quotation))
 

@@ -57,7 +57,7 @@ def test_no_text_changes_what_html_reads(light: Encoder, texts: list[str]) -> No
 
 
 def test_the_page_has_no_module_that_asks_a_server() -> None:
-    script = bundle.script()
+    script = bundle.script({})
     assert "fetch(" not in script
     assert "XMLHttpRequest" not in script
 

@@ -182,7 +182,7 @@ def reordered(claim: Reading, sentence: Reading) -> bool:
 def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether texts have another name in front of a last name: "Elena Ruiz" of "Maria Ruiz"."""
     for word, last in pairwise(claim.words):
-        if _is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts):
+        if is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts):
             for text in texts:
                 if any(_names_another(word, place, text, claim) for place in text.find(last)):
                     return True
@@ -192,7 +192,7 @@ def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
 def _names_another(first: Word, last: Word, text: Reading, claim: Reading) -> bool:
     """Whether other names than the first one stand before the last one: no short form of it."""
     before = []
-    while last.at and _is_name_of_two(text.words[last.at - 1], last, text):
+    while last.at and is_name_of_two(text.words[last.at - 1], last, text):
         last = text.words[last.at - 1]
         before.append(last)
     others = [each for each in before if each.text.lower() not in TITLES | OFFICES]
@@ -201,9 +201,10 @@ def _names_another(first: Word, last: Word, text: Reading, claim: Reading) -> bo
     )
 
 
-def _is_name_of_two(word: Word, last: Word, reading: Reading) -> bool:
+def is_name_of_two(word: Word, last: Word, reading: Reading) -> bool:
+    """Whether two words are a first name and a last one."""
     is_capital = word.is_content and word.text[0].isupper()  # it may begin the sentence
-    return is_capital and last.is_name and reading.text[word.end : last.start] == " "
+    return is_capital and last.is_name and reading.text[word.end : last.start].isspace()
 
 
 def replaced(claim: Reading, sentence: Reading) -> bool:

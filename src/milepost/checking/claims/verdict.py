@@ -10,6 +10,7 @@ from typing import Literal
 from milepost.checking.claims.conflicts import (
     Conflict,
     conflicts,
+    is_name_of_two,
     renamed,
     reordered,
     replaced,
@@ -360,17 +361,13 @@ def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether a text has a word, or the last word of the name whose first word it is."""
     if any(text.says(word) for text in texts):
         return True
-    if not word.is_name or word.at + 1 >= len(claim.words):
-        return False
-    behind = claim.words[word.at + 1]
-    if not behind.is_name or claim.text[word.end : behind.start].strip():
-        return False
-    for text in texts:
-        for place in text.find(behind):
-            before = text.words[place.at - 1] if place.at else None
-            if place.is_name and (before is None or not before.is_name):
-                return True
-    return False
+    return any(
+        place.is_name and not (place.at and text.words[place.at - 1].is_name)
+        for last in claim.words[word.at + 1 : word.at + 2]
+        if word.is_name and is_name_of_two(word, last, claim)
+        for text in texts
+        for place in text.find(last)
+    )
 
 
 def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:

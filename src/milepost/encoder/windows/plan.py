@@ -9,6 +9,9 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
+_LOOK_AHEAD = 64
+"""Items that are held at once while batches are made."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:
@@ -82,24 +85,21 @@ def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
         own_first = own_last
 
 
-def batches(
-    items: Iterable[tuple[int, Item]], *, budget: int, look_ahead: int = 64
-) -> Iterator[list[Item]]:
+def batches(items: Iterable[tuple[int, Item]], *, budget: int) -> Iterator[list[Item]]:
     """Group items of similar length.
 
-    Items are taken ``look_ahead`` at a time and sorted by length inside that group only, so that
+    Items are taken a few at a time and sorted by length inside that group only, so that
     padding is small and memory does not grow with the number of items.
 
     Args:
         items: pairs of length in tokens and item.
         budget: maximum tokens of a batch, padding included; a longer item gets its own batch.
-        look_ahead: number of items held at once.
 
     >>> list(batches([(5, "a"), (9, "b"), (4, "c")], budget=10))
     [['c', 'a'], ['b']]
     """
     stream = iter(items)
-    while group := sorted(islice(stream, look_ahead), key=lambda pair: pair[0]):
+    while group := sorted(islice(stream, _LOOK_AHEAD), key=lambda pair: pair[0]):
         batch: list[Item] = []
         for length, item in group:
             if batch and (len(batch) + 1) * length > budget:

@@ -20,11 +20,10 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class)\b)", r
 _NAME = re.compile(r"^export (?:async )?(?:const|let|function\*?|class) (\w+)", re.MULTILINE)
 
 
-def script(entry: str = "main.js", made: Mapping[str, str] | None = None) -> str:
-    """The script that does what a module does, its imports included.
+def script(made: Mapping[str, str]) -> str:
+    """The script of the page, its imports included.
 
     Args:
-        entry: name of the module.
         made: modules that stand before the files of their names.
 
     Raises:
@@ -32,7 +31,7 @@ def script(entry: str = "main.js", made: Mapping[str, str] | None = None) -> str
             other in a circle.
     """
     done: dict[str, str] = {}
-    _add(entry, made or {}, done, ())
+    _add("main.js", made, done, ())
     return "\n".join(done.values())
 
 

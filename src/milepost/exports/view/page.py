@@ -124,7 +124,7 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     made = {"term_tables.js": term_tables.module()}
     if stemmers:
         made["stemmers.js"] = module(stemmers)
-    script = bundle.script(made=made)
+    script = bundle.script(made)
     early = bundle.file_text("early.js")
     for text, end in ((style, "</style"), (early + script, "</script"), (early + script, "<!--")):
         if end in text.lower():
