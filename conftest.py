@@ -146,7 +146,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """``-n auto``: a worker for each processor; with psutil installed, xdist counts half of them."""
+    """``-n auto``: a worker for each processor; beside psutil, xdist counts half of them."""
     return os.cpu_count()
 
 
