@@ -19,7 +19,7 @@ from milepost_eval.embedders import (
     WordLlama,
     embedder,
 )
-from milepost_eval.embedders.base import SpanSums, reads_context, unit
+from milepost_eval.embedders.base import reads_context, unit
 from milepost_eval.embedders.fingerprints import fingerprint
 from milepost_eval.embedders.sentence_transformer import owned_windows
 from support.tiny_models import WORDS as TEXT
@@ -179,27 +179,6 @@ def test_a_projection_cannot_be_chunked_late(tmp_path: Path) -> None:
     assert model.texts(["the cat"])[0].shape == (1, 8)
     with pytest.raises(InputError, match="projects its vectors"):
         model.within(TEXT, [(0, 5)])
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.data())
-def test_sums_of_spans(data: st.DataObject) -> None:
-    starts = np.array(sorted(data.draw(st.sets(st.integers(0, 50), max_size=30))), np.int64)
-    places = st.tuples(st.integers(0, 52), st.integers(0, 52)).map(lambda p: (min(p), max(p)))
-    spans = data.draw(st.lists(places, max_size=8))
-    states = np.random.default_rng(len(starts)).standard_normal((len(starts), 3))
-    states = states.astype(np.float32)
-    cut = data.draw(st.integers(0, len(starts)))
-    sums = SpanSums(spans, 3)
-    sums.add(starts[cut:], states[cut:])
-    sums.add(starts[:cut], states[:cut])
-    means, counts, tokens = sums.means()
-    assert tokens == len(starts)
-    for mean, count, (start, end) in zip(means, counts, spans, strict=True):
-        inside = states[(starts >= start) & (starts < end)]
-        assert count == len(inside)
-        wanted = inside.mean(axis=0) if len(inside) else np.zeros(3)
-        np.testing.assert_allclose(mean, wanted, atol=1e-5)
 
 
 def test_landmark_texts_are_read_alone() -> None:

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost.documents import split
 from milepost.errors import InputError
@@ -15,7 +13,7 @@ from milepost_eval.embedders import SentenceTransformerEmbedder, WordLlama
 from milepost_eval.embedders.base import unit
 from milepost_eval.factory import SystemFactory
 from milepost_eval.systems.dense import Dense
-from milepost_eval.systems.late import Late, whole_sentences
+from milepost_eval.systems.late import Late
 from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost_eval.vectors import Vectors
 from support.tiny_models import WORDS as TEXT
@@ -103,27 +101,6 @@ def test_large_counts_are_exact() -> None:
     np.testing.assert_allclose(opened.vectors[0, 1] / opened.vectors[0, 0], 1 / 4099, rtol=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.text("ab. \n", max_size=60), st.data())
-def test_units_of_whole_sentences_are_known(text: str, data: st.DataObject) -> None:
-    sentences = [(a, b) for a, b in split(text) if text[a:b].strip()]
-    if not sentences:
-        return
-    first = data.draw(st.integers(0, len(sentences) - 1))
-    last = data.draw(st.integers(first + 1, len(sentences)))
-    start, end = sentences[first][0], sentences[last - 1][1]
-    words = text[start:end]
-    start += len(words) - len(words.lstrip())
-    end = start + len(words.strip())
-    found = whole_sentences(text, sentences, np.array([[start, end]]))
-    assert found == ([first], [last])
-    if end - start > 1:
-        assert whole_sentences(text, sentences, np.array([[start, end - 1]])) in (
-            (None, None),
-            ([first], [last - 1]),  # the last sentence is a single letter or full stop
-        )
-
-
 def test_static_embeddings_have_no_context() -> None:
     with pytest.raises(InputError, match="late: wordllama has no token states"):
         Late("late", WordLlama(), split, Vectors(None))
@@ -181,8 +158,3 @@ def test_it_joins_words_over_the_same_units(splade: Sparse) -> None:
     fused = SystemFactory(Vectors(None)).make("splade:400+bm25")
     ranking = next(iter(fused.open(SPARSE).search(["Who lays eggs?"])))
     assert ranking.best(1)[0].document == "bees"
-
-
-def test_no_documents_no_units(splade: Sparse) -> None:
-    opened = splade.open([Document("empty", "")])
-    assert opened.scores(["anything"]).shape == (1, 0)

@@ -25,26 +25,6 @@ def places(*spans: tuple[int, int], document: str = "d") -> list[Place]:
     return [Place(document, start, end, 1.0) for start, end in spans]
 
 
-@pytest.mark.parametrize(
-    ("returned", "evidence", "budget", "wanted"),
-    [
-        ([(0, 10), (20, 30)], [(5, 25)], 15, 0.5),
-        ([(0, 100)], [(10, 20)], 100, 1.0),
-        ([(0, 100)], [(10, 20)], 15, 0.5),
-        ([(0, 100)], [(10, 20)], 10, 0.0),
-        ([(50, 60), (10, 20)], [(10, 20), (50, 60)], 1000, 1.0),
-        ([(10, 20), (10, 20), (50, 60)], [(10, 20), (50, 60)], 20, 0.5),  # paid twice
-        ([], [(0, 5)], 10, 0.0),
-        ([(0, 5)], [], 10, 0.0),
-        ([(3, 3), (0, 5)], [(0, 5)], 5, 1.0),
-    ],
-)
-def test_by_hand(
-    returned: list[tuple[int, int]], evidence: list[tuple[int, int]], budget: int, wanted: float
-) -> None:
-    assert evidence_found(returned, evidence, budget) == pytest.approx(wanted)
-
-
 SPAN = st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda pair: (pair[0], sum(pair)))
 
 
@@ -104,22 +84,6 @@ EVIDENCE = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 6)), min_size=1,
     ]
 )
 """Ascending, apart and not empty: each step is a gap (one more than it says) and a length."""
-
-PLACES = st.lists(st.tuples(st.sampled_from("de"), SPAN), max_size=6).map(
-    lambda found: [Place(name, start, end, 0.0) for name, (start, end) in found]
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(PLACES, EVIDENCE, st.integers(1, 60))
-def test_more_budget_never_finds_less(
-    returned: list[Place], evidence: list[tuple[int, int]], budget: int
-) -> None:
-    asked = question(*evidence)
-    small, large = (at_budget(returned, asked, size) for size in (budget, budget + 7))
-    assert all(small[name] <= large[name] for name in ("recall", "answer", "all"))
-    assert small.keys() == AT_BUDGET.keys()
-    assert all(0 <= value <= 1 for value in small.values())
 
 
 @settings(max_examples=60, deadline=None)

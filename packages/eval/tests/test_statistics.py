@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from milepost_eval.statistics import (
     EXACT,
     Difference,
-    corrected,
     difference,
     holm,
     interval,
@@ -212,11 +211,3 @@ def test_what_could_be_found() -> None:
     found = difference(base + 1 + random_.normal(0, 0.1, 60), base)
     assert found.low < 1 < found.high
     assert found.detectable == pytest.approx(2.8 * 0.1 / math.sqrt(60), rel=0.3)
-
-
-def test_looking_at_more_tasks_raises_p() -> None:
-    ahead = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
-    one = difference(ahead, [0.0] * 6, list("abcdef"))
-    both = corrected({"x": one, "y": one})
-    assert both["x"].adjusted == 2 * smallest_p(6)
-    assert both["x"].p == one.p

@@ -11,7 +11,7 @@ from milepost.testing import fake_encoder
 from milepost.types import Document
 from milepost_eval.embedders import LandmarkEmbedder
 from milepost_eval.systems.dense import Dense
-from milepost_eval.systems.fused import Fused, reciprocal
+from milepost_eval.systems.fused import Fused
 from milepost_eval.systems.landmark import Landmarks, Milepost
 from milepost_eval.systems.scales import Scales, with_neighbours
 from milepost_eval.systems.units import Units
@@ -134,12 +134,6 @@ class _Given:
 def _order(system):
     (ranking,) = system.open(LETTERS).search(["?"])
     return [TEXT[p.start] for p in ranking.best(4)]
-
-
-def test_reciprocal_ranks_by_hand():
-    assert reciprocal(np.array([0.5, 2.0, 0.5], np.float32)).tolist() == pytest.approx(
-        [1 / 62, 1 / 61, 1 / 63]
-    )
 
 
 def test_by_rank_a_far_outlier_counts_no_more_than_a_first_place():

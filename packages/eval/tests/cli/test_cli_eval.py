@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import signal
 import subprocess
 from pathlib import Path
 
@@ -97,13 +96,6 @@ def test_a_plot_is_written(cli, questions, tmp_path):
     assert "bm25" in out.read_text(encoding="utf-8")
 
 
-def test_names_are_listed(cli):
-    result = cli("eval", "list")
-    assert result.exit_code == 0, result.stderr
-    for word in ("written", "beir:FOLDER", "late-chunk", "recall@BUDGET", "ndcg@10"):
-        assert word in result.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -189,26 +181,6 @@ def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, many, t
     assert json.loads(again.stdout)["metrics"] == json.loads(first)["metrics"]
 
 
-def test_an_interrupted_run_says_what_is_kept(questions, many):
-    with started("--tasks", questions, "--json", "--systems", many) as running:
-        running.stdout.readline()
-        running.send_signal(signal.SIGINT)
-        _, told = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert told.decode().splitlines() == [
-        "milepost: interrupted; vectors are kept; run the same command to continue"
-    ]
-
-
-def test_a_reader_that_leaves_ends_the_run(questions, many):
-    """``| head -1`` is no error."""
-    with started("--tasks", questions, "--json", "--systems", many) as running:
-        running.stdout.readline()
-        running.stdout.close()
-        assert running.stderr.read() == b""
-    assert running.returncode == 0
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
     pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
@@ -217,12 +189,6 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
     assert result.exit_code == 2
     assert "recall@1600" in result.stdout
     assert re.fullmatch(r"milepost: /dev/full cannot be written: .*No space.*\n", result.stderr)
-    with Path("/dev/full").open("wb") as full:
-        ended = subprocess.run(
-            command(*asked, "--json"), stdout=full, stderr=subprocess.PIPE, env=environment()
-        )
-    assert ended.returncode == 2
-    assert re.fullmatch(rb"milepost: No space left on device; .*\n", ended.stderr)
 
 
 def test_measuring_shows_how_far_it_is(questions):
@@ -236,17 +202,3 @@ def test_measuring_shows_how_far_it_is(questions):
     assert shown.count("\r\x1b[K{") == 2
     assert max(map(len, re.findall(r"\r\x1b\[K(questions[^\r]*)", shown))) < 24
     assert "\x1b" not in run_on_terminal(*asked, "-q")[1]
-
-
-def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(cli, questions, tmp_path):
-    pytest.importorskip("termios", reason="needs the terminals of Unix")
-    from support.terminal import run_on_terminal
-
-    out = tmp_path / "results.jsonl"
-    out.write_text(cli("eval", "run", "--tasks", questions, "--systems", "bm25", "--json").stdout)
-    code, shown = run_on_terminal("eval", "compare", out, out, columns=90)
-    assert code == 0
-    lines = shown.splitlines()
-    at = lines.index("questions, document, dev")
-    assert re.match(r"  bm25 +[\d.]+ +[\d.]+ +\+0\.0 \[", lines[at + 1])
-    assert max(map(len, lines)) <= 90
