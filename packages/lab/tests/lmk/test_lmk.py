@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from milepost.errors import InputError
 from milepost_eval.runs import PIECES
-from milepost_lab.lmk import convert, material, model
+from milepost_lab.lmk import convert, material
 from milepost_lab.lmk import report as lmk_report
 from milepost_lab.lmk.material import LENGTHS, Material, cut, joined
 from milepost_lab.lmk.model import Arm, Retriever, Texts, Training, laid_out
@@ -54,21 +54,6 @@ def test_1_what_each_arm_reads_and_pools(arm: Arm, rows: Any, read: Any) -> None
     assert [row.nonzero()[:, 0].tolist() for row in pooled] == read
     assert (pooled <= valid).all()
     assert (ids[~valid] == 0).all()
-
-
-@pytest.mark.parametrize("length", [1, 31, 32, 33, 96, 97])
-def test_a_landmark_closes_every_piece(length: int) -> None:
-    content = torch.arange(10, 10 + length)[None]
-    every = torch.tensor([32])
-    width = 1 + length + -(-length // 32)
-    ids, valid, read = laid_out("lmk", content, torch.tensor([length]), every, width, (2, 3))
-    row = [2]
-    for at in range(0, length, 32):
-        row += [*content[0, at : at + 32].tolist(), 3]
-    assert ids[0].tolist() == row
-    assert read[0].tolist() == [token == 3 for token in row]
-    assert valid.all()
-    assert every.tolist() == [32]
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -125,23 +110,6 @@ def test_training_lowers_the_loss(arm: Arm) -> None:
     losses = training.fit(made, 8, 3e-3, 0, 8)
     assert losses[-1] < losses[0]
     assert training.held_loss(made, 8) != before
-
-
-def test_half_precision_gives_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a GPU computes in bfloat16, here on the CPU: short, long and padded texts."""
-    made = Retriever(rotary(), "lmk", (2, 3))
-    content = torch.randint(5, 200, (2, 700), dtype=torch.int32)
-    lengths = [np.array([700, 700]), np.array([700, 20])]
-    exact = [made(content, some).detach() for some in lengths]
-    monkeypatch.setattr(model, "HALF", ("cpu",))
-    for some, one in zip(lengths, exact, strict=True):
-        found = made(content, some)
-        assert found.dtype == torch.float32
-        assert float((found * one).sum(1).min().detach()) > 0.99
-    training = Training(small_material(), torch.device("cpu"))
-    for placed in (False, True):
-        assert np.isfinite(training.fit(made, 2, 1e-4, 0, 8, placed)).all()
-    test_conversion_brings_states_to_those_of_the_parent(monkeypatch)
 
 
 def test_passages_are_placed_among_other_text() -> None:

@@ -18,15 +18,12 @@ from milepost_lab.p2at.model import (  # noqa: E402
     SqueezedAttention,
     attended,
     drawn_out,
-    scores,
     squeezed,
     window,
 )
 from milepost_lab.p2at.segmenter import (  # noqa: E402
     ARMS,
-    Decoder,
     Fusion,
-    GlobalContext,
     arm,
     segmenter,
     weights,
@@ -51,35 +48,12 @@ def test_counted_zeros_make_corners_sag_and_masked_averages_do_not():
     near(again[0, 0, 0], [0.533333, 0.733333, 0.866667, 0.733333, 0.533333], atol=1e-6, rtol=0)
 
 
-def test_cells_beyond_a_mask_do_not_count():
-    x = torch.tensor([1.0, 2, 3, 9, 9])[None, None, None]
-    there = torch.tensor([1.0, 1, 1, 0, 0])[None, None, None]
-    near(window(x, there, 3, masked=True)[0, 0, 0], [1.5, 2, 2.5, 0, 0])
-    leaked = 3 * window(x, torch.ones_like(x), 3, masked=False)  # of one row, as above
-    near(leaked[0, 0, 0, :3], [1, 2, 4.666667], atol=1e-6, rtol=0)
-
-
-def test_a_last_row_that_is_not_full_has_the_mean_of_what_is_there():
-    x = torch.tensor([[1.0, 2, 3], [4, 5, 6], [7, 0, 0]])[None, None]
-    ones = torch.ones_like(x)
-    near(squeezed(x, ones, "row")[0][0, 0], [2, 5, 2.333333], atol=1e-6, rtol=0)
-    near(squeezed(x, (x > 0).float(), "row")[0][0, 0], [2, 5, 7])
-    near(squeezed(x, (x > 0).float(), "column")[0][0, 0], [4, 3.5, 4.5])
-
-
 def sources(wiring, channels):
     """For each group of the mixing, the (scale, channel) pairs it reads; scales from 1."""
     made = Pyramid(channels, wiring)
     scales = [(1000.0 * scale + torch.arange(channels))[None, :, None, None] for scale in (1, 2, 3)]
     joined = made.joined(*scales).flatten().long().tolist()
     return [[divmod(each, 1000) for each in joined[3 * g : 3 * g + 3]] for g in range(channels)]
-
-
-def test_as_published_42_groups_see_the_first_scale_only_and_21_the_last():
-    groups = sources(PUBLISHED, 64)
-    seen = [{scale for scale, _ in group} for group in groups]
-    assert [seen.count(each) for each in ({1}, {3}, {1, 3})] == [42, 21, 1]
-    assert groups[42] == [(1, 62), (1, 63), (3, 0)]
 
 
 def test_mended_each_group_sees_all_scales_of_its_own_channel():
@@ -125,16 +99,6 @@ def test_padding_takes_part_unless_it_is_masked():
     near(columns, [1.046333, 1.075677, 0.0], atol=1e-6, rtol=0)
 
 
-def test_a_ragged_grid_by_hand():
-    ragged, there = [[0.25, 0.75], [1.25, 0.0]], [[1.0, 1.0], [1.0, 0.0]]
-    rows, columns = branches(ragged, there)
-    near(rows, [0.944500, 1.038946], atol=1e-6, rtol=0)
-    near(columns, [0.75, 0.75], atol=1e-6, rtol=0)
-    rows, columns = branches(ragged)
-    near(rows, [0.564452, 0.564940], atol=1e-6, rtol=0)
-    near(columns, [0.588695, 0.575662], atol=1e-6, rtol=0)
-
-
 @pytest.mark.parametrize("wiring", [CORRECTED, PUBLISHED])
 def test_rows_and_columns_never_interact(wiring):
     torch.manual_seed(0)
@@ -169,28 +133,6 @@ def test_positions_follow_an_image_s_own_length_not_the_batch_s():
     longer = drawn_out(table, torch.tensor([4]), 4)[0, 0, :3]
     near(longer, [1.5, 5.5, 9.5])
     near(drawn_out(table, torch.tensor([3, 4]), 4)[0, 0, :3], [13 / 6, 7.5, 77 / 6])
-
-
-def test_a_kernel_over_one_cell_learns_with_its_middle_only():
-    context = GlobalContext(64, PUBLISHED)
-    total = context.first.weight.numel(), context.second.weight.numel()
-    assert total == (36_864, 200_704)
-    context(torch.randn(2, 64, 3, 3)).square().sum().backward()
-    live = [int((each.weight.grad != 0).sum()) for each in (context.first, context.second)]
-    assert live == [4096, 4096]
-    small = GlobalContext(2, PUBLISHED)
-    small(torch.randn(2, 2, 3, 3)).square().sum().backward()
-    assert (small.second.weight.numel(), int((small.second.weight.grad != 0).sum())) == (196, 4)
-    mended = GlobalContext(2)
-    mended(torch.randn(2, 2, 3, 3)).square().sum().backward()
-    assert (mended.second.weight.grad != 0).all()
-
-
-def test_scores_saved_by_squeezing():
-    full, axial, thin = (scores(kind, 32, 64) for kind in ("full", "axial", "squeezed"))
-    assert (full, axial, thin) == (4_194_304, 196_608, 5_120)
-    tables = SqueezedAttention(64).tables
-    assert sum(table.numel() for table in tables.parameters()) == 8_192
 
 
 def block(wiring, seed=0):
@@ -239,11 +181,6 @@ def test_levels_are_joined_at_the_finest_size(wiring):
     assert out.shape == (2, 5, 8, 8)
     out.square().sum().backward()
     assert all(weight.grad.abs().max() > 0 for weight in made.parameters() if weight.numel() > 5)
-
-
-def test_a_decoder_begins_as_almost_nothing():
-    x = torch.randn(1, 4, 6, 6)
-    near(Decoder(4)(x), x, atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("name", list(ARMS))

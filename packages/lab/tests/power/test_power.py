@@ -65,15 +65,6 @@ def test_4_the_brake_is_sent_once_and_released():
     assert brakes == [(2, "brake", 1), (10, "brake", 0)]
 
 
-def test_5_arithmetic_of_the_row():
-    row = Row()
-    assert row.budget == 232_000
-    assert row.watts(1, 1, (FULL, FULL)) / 40 / 5800 == pytest.approx(0.7234, abs=1e-4)
-    assert row.watts(0, 0, (FULL, FULL)) / 40 / 5800 == pytest.approx(0.2586, abs=1e-4)
-    more = Row(servers=52)
-    assert more.watts(1, 1, (FULL, FULL)) / more.budget == pytest.approx(0.9405, abs=1e-4)
-
-
 def test_the_same_seed_is_the_same_and_no_cap_slows_nothing():
     row = Row(servers=60)
     assert simulate(row, Controller(), 3) == simulate(row, Controller(), 3)

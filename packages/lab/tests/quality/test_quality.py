@@ -32,11 +32,6 @@ def test_2_and_3_chi_grows_with_n_at_the_same_geometry():
     assert uneven["CHI"] == pytest.approx(2 * 6 * 6 / 64 * uneven["1/XBI"])
 
 
-def test_4_three_classes():
-    found = separation(np.array([[0.0], [2], [10], [12], [20], [22]]), [0, 0, 1, 1, 2, 2])
-    assert (found["1/XBI"], found["CHI"]) == pytest.approx((100, 100))
-
-
 def test_5_stretching_a_dimension_changes_everything():
     points = np.array([[0, 0], [2, 1], [10, 0], [12, 1]], float)
     assert xie_beni(points, PAIRS) == pytest.approx(0.0125)

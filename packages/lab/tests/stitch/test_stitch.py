@@ -14,18 +14,12 @@ from milepost_lab.stitch.model import (
     tune,
 )
 from milepost_lab.stitch.study import command
-from milepost_lab.training import parameters
 
 
 def test_1_paths_and_the_maps_that_they_share():
     assert stitches(3) == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
     assert [shared_map(j, k, 3) for j, k in stitches(3)] == [0, 0, 0, 0, 1, 1, 1]
     assert [len(stitches(depth)) for depth in (6, 9, 12)] == [16, 25, 34]
-
-
-def test_2_parameters_of_a_block():
-    block = Encoder(192, 1, 3).blocks[0]
-    assert parameters(block) == 12 * 192**2 + 13 * 192 == 444_864
 
 
 def test_6_least_squares():
