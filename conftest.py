@@ -122,7 +122,14 @@ _TOGETHER = {
         ROOT / name: name
         for name in (
             "packages/lab/tests/lmk",
+            "packages/train/tests/engine/test_contract.py",
             "packages/train/tests/ranking/test_fit.py",
+            "packages/train/tests/ranking/test_left_out.py",
+            "packages/train/tests/cli/test_cli_fit.py",
+            "packages/train/tests/model/test_release.py",
+            "packages/train/tests/test_resume.py",
+            "tests/encoder/test_precision.py",
+            "tests/server",
             "tests/server/page",
             "tests/store/test_snapshots.py",
             "tests/exports/view/page",
@@ -132,6 +139,7 @@ _TOGETHER = {
 """Files and folders whose tests run in the same worker of pytest-xdist, and the group's name."""
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in a hook of its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of training and of studies, and those of the same worker of pytest-xdist."""
     for item in items:
