@@ -224,7 +224,6 @@ def test_a_document_given_twice_is_stored_once() -> None:
 
 
 QUESTIONS = [
-    "How do bees make the cells of the honeycomb?",
     "Can seeds survive in salt water?",
     'how is "natural selection" like a breeder -pigeons',
     " ".join(["why are there so few intermediate varieties in the rocks"] * 15),
@@ -232,19 +231,19 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", [{}, {"budget": "400t"}, {"rerank": False, "k": 2}])
-def test_many_questions_find_what_each_finds(options: dict[str, object]) -> None:
-    text = BOOK.read_text(encoding="utf-8")[400_000:460_000]
+def test_many_questions_find_what_each_finds() -> None:
+    text = BOOK.read_text(encoding="utf-8")[400_000:420_000]
     with milepost.open() as index:
         index.add(milepost.Document("book", text))
-        many = index.search_many(QUESTIONS, **options)
-        assert len(many) == len(QUESTIONS)
-        for question, found in zip(QUESTIONS, many, strict=True):
-            alone = index.search(question, **options)
-            assert [(p.start, p.end) for p in found] == [(p.start, p.end) for p in alone]
-            for ours, theirs in zip(found, alone, strict=True):
-                assert ours.score == pytest.approx(theirs.score, abs=0.02)
-                assert ours.best.text == theirs.best.text
+        for options in ({}, {"budget": "400t"}, {"rerank": False, "k": 2}):
+            many = index.search_many(QUESTIONS, **options)
+            assert len(many) == len(QUESTIONS)
+            for question, found in zip(QUESTIONS, many, strict=True):
+                alone = index.search(question, **options)
+                assert [(p.start, p.end) for p in found] == [(p.start, p.end) for p in alone]
+                for ours, theirs in zip(found, alone, strict=True):
+                    assert ours.score == pytest.approx(theirs.score, abs=0.02)
+                    assert ours.best.text == theirs.best.text
 
 
 def test_the_options_hold_for_many_questions() -> None:

@@ -17,11 +17,11 @@ FEW = Minimum(1, 1)
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    """Three tasks of 3, 4 and 5 documents of the book; one has absent questions."""
+    """Three tasks of 2 or 3 pieces of the book; one has absent questions."""
     folder = tmp_path_factory.mktemp("tasks")
-    for name, first, documents in (("one", 0, 3), ("two", 10, 4), ("three", 20, 5)):
-        book_task(folder / f"{name}.jsonl", first, documents, 2)
-    add_absent(folder / "two.jsonl", 10, 2, 2)
+    for name, first, documents in (("one", 0, 2), ("two", 10, 3), ("three", 20, 3)):
+        book_task(folder / f"{name}.jsonl", first, documents, 2, size=900)
+    add_absent(folder / "two.jsonl", 10, 1, 1, size=900)
     return {name: str(folder / f"{name}.jsonl") for name in ("one", "two", "three")}
 
 
@@ -76,7 +76,7 @@ def test_an_unknown_task_and_too_few_others_are_refused(asked):
         others(asked, ["one", "four"], FEW)
     assert "one, two, three" in str(refused.value)
     assert "\n" not in str(refused.value)
-    with pytest.raises(InputError, match="left without two: 16 questions about 8 documents"):
+    with pytest.raises(InputError, match="left without two: 10 questions about 5 documents"):
         others(asked, ["two"])
 
 
@@ -86,9 +86,9 @@ def test_a_row_is_what_the_others_taught(encoder, asked, paths):
     before = json.dumps(whole)
     (row,) = measure_left_out(encoder, asked, others(asked, ["two"], FEW), whole)
     assert json.dumps(whole) == before
-    assert row["learned from"] == {"questions": 16, "documents": 8}
+    assert row["learned from"] == {"questions": 10, "documents": 5}
     assert row["learned from tasks"] == ["one", "three"]
-    assert row["questions"] == {"questions": 8, "documents": 4}
+    assert row["questions"] == {"questions": 6, "documents": 3}
     rankings = [name for name in ("learned ranking", "with reranker") if name in row]
     assert ("with reranker" in rankings) is (encoder.manifest.name == "landmark-minilm")
     for ranking in rankings:
@@ -103,5 +103,5 @@ def test_a_row_is_what_the_others_taught(encoder, asked, paths):
     other = roles([paths["one"], paths["three"]], None, {}, enough=FEW)
     assert others(asked, ["two"], FEW)["two"] == other
     text = "\n".join(lines({**whole, "left out": [row]}))
-    assert "two: learned from 16 questions (8) of others, no trees" in text
+    assert "two: learned from 10 questions (5) of others, no trees" in text
     assert "learned ranking, collection, all tasks" in text
