@@ -3,9 +3,6 @@
 import json
 import multiprocessing
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,15 +15,6 @@ from milepost_eval.runs import PIECES, Run
 resource = pytest.importorskip("resource", reason="limits of a process")
 
 SETTINGS = {"model": "m", "budgets": (800, 1600)}
-
-WORKER = """
-import sys, time
-from pathlib import Path
-from milepost_eval.runs import Run
-run = Run(Path(sys.argv[1]), {"seed": 0})
-for number in range(10_000):
-    run.add(f"piece {number}", "x" * 5_000)
-"""
 
 
 def test_the_same_settings_continue(tmp_path: Path) -> None:
@@ -84,24 +72,6 @@ def test_a_torn_line_is_removed(cut: int, tmp_path_factory: pytest.TempPathFacto
     assert list(again) == list("abc"[:whole])
     again.add("d", 4)
     assert dict(Run(folder, {})) == {**{key: [key] * 3 for key in "abc"[:whole]}, "d": 4}
-
-
-def test_a_killed_process_leaves_whole_pieces(tmp_path: Path) -> None:
-    folder, count = tmp_path / "run", 0
-    for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", WORKER, folder]) as working:
-            until = time.monotonic() + 60
-            while time.monotonic() < until:
-                file = folder / PIECES
-                if file.exists() and file.read_bytes().count(b"\n") > count + 5:
-                    break
-                time.sleep(0.01)
-            working.send_signal(signal.SIGKILL)
-        run = Run(folder, {"seed": 0})
-        assert list(run) == [f"piece {number}" for number in range(len(run))]
-        assert all(value == "x" * 5_000 for value in run.values())
-        assert len(run) > count
-        count = len(run)
 
 
 def test_a_full_disk_loses_only_the_piece(tmp_path: Path) -> None:

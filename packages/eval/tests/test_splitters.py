@@ -97,13 +97,6 @@ def test_overlap_is_the_most_that_is_allowed(lengths: list[int], sizes: tuple[in
         assert after[0] == min(allowed, default=before[1])
 
 
-def test_packed_by_hand() -> None:
-    assert packed([(0, 4), (4, 8), (8, 18), (18, 22)], 8) == [(0, 8), (8, 18), (18, 22)]
-    assert packed([(0, 4), (4, 8), (8, 12)], 8, 4) == [(0, 8), (4, 12)]
-    assert packed([(0, 4), (4, 8), (8, 12)], 8, 3) == [(0, 8), (8, 12)]
-    assert packed([(0, 4), (4, 8), (8, 18), (18, 22)], 8, 4) == [(0, 8), (8, 18), (18, 22)]
-
-
 def langchain(
     size: int, overlap: int, length: Callable[[str], int] = len, separators: list[str] | None = None
 ) -> Callable[..., list[str]]:

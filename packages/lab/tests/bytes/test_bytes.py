@@ -12,7 +12,6 @@ from milepost_lab.bytes.model import (
     corrupt,
     encode,
     gaps_of,
-    longest_text,
     normalised,
     padded_ids,
     pretrain,
@@ -20,18 +19,12 @@ from milepost_lab.bytes.model import (
     states,
     window_at,
 )
-from milepost_lab.bytes.study import agreement, command, corpus, nonsense_word, words_of
+from milepost_lab.bytes.study import agreement, command, corpus, words_of
 
 
 def test_1_ids():
     assert encode("olá".encode()) == [114, 111, 198, 164, 1]
     assert encode("ß€".encode(), end=False) == [198, 162, 229, 133, 175]
-
-
-def test_3_lengths_of_spans():
-    assert longest_text(1024, 3) == (1137, 229)
-    assert longest_text(1024, 20) == (1193, 189)
-    assert gaps_of(1193, 20) == (179, 9)
 
 
 def test_4_gaps_by_hand():
@@ -59,11 +52,6 @@ def test_7_no_character_is_cut():
     data = "abc漢".encode()
     assert window_at(data, 0, 5) == b"abc"
     assert window_at(data, 0, 6) == data
-
-
-def test_9_words_without_meaning():
-    numbers = (0, 1, 26, 676, 4999)
-    assert [nonsense_word(n) for n in numbers] == ["aaa", "baa", "aba", "aab", "hkh"]
 
 
 def test_languages_share_words_and_no_byte():

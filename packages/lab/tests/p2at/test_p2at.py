@@ -12,8 +12,6 @@ from milepost_lab.p2at.model import (  # noqa: E402
     CORRECTED,
     PUBLISHED,
     Block,
-    Norm,
-    Pyramid,
     PyramidAttention,
     SqueezedAttention,
     attended,
@@ -23,7 +21,6 @@ from milepost_lab.p2at.model import (  # noqa: E402
 )
 from milepost_lab.p2at.segmenter import (  # noqa: E402
     ARMS,
-    Fusion,
     arm,
     segmenter,
     weights,
@@ -46,21 +43,6 @@ def test_counted_zeros_make_corners_sag_and_masked_averages_do_not():
     near(first[0, 0, 0], [2 / 3, 1, 1, 1, 2 / 3])
     again = 5 * window(first, row, 5, masked=False)
     near(again[0, 0, 0], [0.533333, 0.733333, 0.866667, 0.733333, 0.533333], atol=1e-6, rtol=0)
-
-
-def sources(wiring, channels):
-    """For each group of the mixing, the (scale, channel) pairs it reads; scales from 1."""
-    made = Pyramid(channels, wiring)
-    scales = [(1000.0 * scale + torch.arange(channels))[None, :, None, None] for scale in (1, 2, 3)]
-    joined = made.joined(*scales).flatten().long().tolist()
-    return [[divmod(each, 1000) for each in joined[3 * g : 3 * g + 3]] for g in range(channels)]
-
-
-def test_mended_each_group_sees_all_scales_of_its_own_channel():
-    for channel, group in enumerate(sources(CORRECTED, 64)):
-        assert group == [(1, channel), (2, channel), (3, channel)]
-    flat = [scale * 3 + channel - 3 for group in sources(CORRECTED, 3) for scale, channel in group]
-    assert flat == [0, 3, 6, 1, 4, 7, 2, 5, 8]
 
 
 def branches(x, there=None):
@@ -128,13 +110,6 @@ def test_positions_are_drawn_out_half_a_pixel_off(table, places, wanted):
     near(got, reference[0, 0])
 
 
-def test_positions_follow_an_image_s_own_length_not_the_batch_s():
-    table = torch.arange(16.0)[None]
-    longer = drawn_out(table, torch.tensor([4]), 4)[0, 0, :3]
-    near(longer, [1.5, 5.5, 9.5])
-    near(drawn_out(table, torch.tensor([3, 4]), 4)[0, 0, :3], [13 / 6, 7.5, 77 / 6])
-
-
 def block(wiring, seed=0):
     torch.manual_seed(seed)
     mixer = PyramidAttention(8, heads=2, key=4, wiring=wiring)
@@ -166,21 +141,6 @@ def test_every_flag_changes_something(flag):
     mended = block(CORRECTED)
     mended.load_state_dict(other.state_dict(), strict=False)
     assert not torch.allclose(mended(x), other(x), atol=1e-4)
-
-
-def test_a_norm_of_an_image_reads_only_its_own_cells():
-    x = torch.tensor([[[[1.0, 3.0, 100.0]]]])
-    there = torch.tensor([[[[1.0, 1.0, 0.0]]]])
-    near(Norm(1, CORRECTED)(x, there), [[[[-1.0, 1.0, 0.0]]]], atol=1e-4, rtol=0)
-
-
-@pytest.mark.parametrize("wiring", [CORRECTED, PUBLISHED])
-def test_levels_are_joined_at_the_finest_size(wiring):
-    made = Fusion(4, 6, 8, 5, wiring)
-    out = made(torch.randn(2, 4, 8, 8), torch.randn(2, 6, 4, 4), torch.randn(2, 8, 2, 2))
-    assert out.shape == (2, 5, 8, 8)
-    out.square().sum().backward()
-    assert all(weight.grad.abs().max() > 0 for weight in made.parameters() if weight.numel() > 5)
 
 
 @pytest.mark.parametrize("name", list(ARMS))

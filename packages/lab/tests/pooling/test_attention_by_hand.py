@@ -9,7 +9,7 @@ from torch import nn
 from milepost_lab.pooling import module
 from milepost_lab.pooling.base import padded
 from milepost_lab.pooling.layers import sparsemax, summaries
-from milepost_lab.pooling.p2at import averages, members, scales
+from milepost_lab.pooling.p2at import averages, scales
 from support.by_hand import eye, full, same, tensor, texts
 
 LN3 = math.log(3)
@@ -59,12 +59,6 @@ class TestLayers:
         same(made(states, full(states)), [[1.165254299, 0.25]])
         same(made(swapped, full(states)), [[1.165254299, 0.75]])
 
-    def test_5_the_vector_is_the_mean_of_the_latents(self):
-        made = self.bare([[3, 0], [0, 4]], residual=True)
-        made.norm_keys = nn.Identity()
-        states = torch.zeros(1, 1, 2, 2)
-        same(made(states, full(states)), [[1.5, 2]])
-
     @pytest.mark.parametrize(
         ("scores", "wanted"),
         [
@@ -106,17 +100,6 @@ class TestXPool:
         mask = torch.tensor([[True, True, False]])
         same(made(repeated, mask, queries=query), [[1.165254299, 0]])
 
-    def test_3_the_whole_block(self):
-        query, frames = tensor([1, 2, 3, 4]), tensor([[1, 2, 3, 4], [4, 3, 2, 1]])
-        made = module("xpool", 4)
-        same(made.norm(query)[0], [-1.341635420, -0.447211807, 0.447211807, 1.341635420])
-        weights, _ = made.weights(frames, full(frames), query[:, None])
-        same(weights.flatten(), [0.982013225, 0.017986775])
-        vector = made(frames, full(frames), queries=query)
-        same(vector[0], [-1.341639109, -0.447213036, 0.447213036, 1.341639109])
-        same(nn.functional.cosine_similarity(query, vector), [0.408248290])
-        same(nn.functional.cosine_similarity(query - query.mean(), vector), [1])
-
     @pytest.mark.parametrize(
         ("name", "settings", "similar"),
         [
@@ -149,14 +132,6 @@ class TestP2AT:
         same(seen[20], [1 / 3, 1 / 5, 1 / 7])
         kernel = torch.tensor([1, 3, 6, 9, 12, 14, 15, 14, 12, 9, 6, 3, 1]) / 105
         same(seen[14:27, 2], kernel)
-
-    def test_tokens_1_to_7_in_rows_of_three(self):
-        values, mask = texts([1, 2, 3, 4, 5, 6, 7])
-        rows, there = members(torch.tensor([[0, 0, 0, 1, 1, 1, 2]]), mask)
-        same((rows @ values)[0, :3, 0], [2, 5, 7])
-        assert there[0].tolist() == [True] * 3 + [False] * 4
-        columns, _ = members(torch.tensor([[0, 1, 2, 0, 1, 2, 0]]), mask)
-        same((columns @ values)[0, :3, 0], [4, 3.5, 4.5])
 
     def flat(self, *rows):
         """Attention with one head, q = k = v, no positions."""

@@ -3,16 +3,14 @@
 import torch
 
 from milepost_lab.tokens.model import (
-    PAD,
     UnitModel,
     WordModel,
-    next_word,
     split_words,
     targets,
     word_bytes,
     word_rows,
 )
-from milepost_lab.tokens.study import ARMS, command, morphology, words
+from milepost_lab.tokens.study import ARMS, command, words
 
 
 def test_10_the_split_is_reversible():
@@ -62,12 +60,6 @@ def test_a_word_is_read_alone_and_predictions_see_only_what_is_before():
     assert not torch.allclose(made(one)[:, -1, 1], made(other)[:, -1, 1])
 
 
-def test_5_alignment_and_guessing():
-    made, ids = model(), row("to be")
-    assert made(ids).shape == (1, 2, 17, 259)
-    assert all(each != PAD for each in next_word(made, ids[0]))
-
-
 def test_it_learns_a_row_by_heart():
     torch.manual_seed(0)
     made, ids = WordModel(width=32), row("a b a b a b a b")
@@ -84,10 +76,6 @@ def test_units_see_only_what_is_before():
     made = UnitModel(20, width=16).eval()
     one, other = torch.tensor([[1, 2, 3]]), torch.tensor([[1, 2, 9]])
     torch.testing.assert_close(made(one)[:, :2], made(other)[:, :2])
-
-
-def test_the_morphology_is_drawn_by_its_seed():
-    assert morphology(300) == morphology(300) != morphology(300, 1)
 
 
 def test_the_study_runs(run_study):
