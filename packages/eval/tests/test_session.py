@@ -15,10 +15,9 @@ from milepost_eval import session as room
 from milepost_eval.metrics import of_sentences
 from milepost_eval.records import from_value, read, to_line, to_value
 from milepost_eval.run import evaluate
-from milepost_eval.session import Session, data_folder
+from milepost_eval.session import Session
 from milepost_eval.systems.landmark import Milepost
 from milepost_eval.systems.units import Scored, Units
-from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 from milepost_eval.types import Place, Question, Task
 from milepost_eval.vectors import Vectors
 
@@ -90,14 +89,6 @@ def test_fewer_questions_and_documents_are_counted(mine):
     assert len(task.questions) + left_out == 3
 
 
-def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
-    monkeypatch.setattr(room, "load", lambda name, split, data: name)
-    monkeypatch.setattr(room, "take", lambda task, questions, documents: task)
-    asked = {split: Session(split=split)._task_names(SPAN_TASKS) for split in ("dev", "test")}
-    assert asked["test"] == list(SPAN_TASKS)
-    assert set(asked["test"]) - set(asked["dev"]) == TEST_ONLY
-
-
 def test_tasks_together_are_one_collection(mine, tmp_path):
     hens = {"id": "ships", "text": "Hens lay eggs. " * 9}
     other = own(tmp_path / "other.jsonl", LINES[0], hens, *LINES[2:5])
@@ -141,14 +132,6 @@ def test_nothing_is_measured_before_everything_is_known(
     session = Session(tasks, systems, settings=("document",), cache=tmp_path / "kept")
     with pytest.raises(InputError, match=message):
         list(session.records())
-
-
-def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp_path):
-    monkeypatch.delenv("MILEPOST_DATA", raising=False)
-    assert data_folder(None) is None
-    monkeypatch.setenv("MILEPOST_DATA", str(tmp_path))
-    assert data_folder(None) == tmp_path
-    assert data_folder(Path("other")) == Path("other")
 
 
 A = "The cat sleeps. The dog barks. The cow eats."

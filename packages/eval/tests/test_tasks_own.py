@@ -82,42 +82,27 @@ def test_the_place_of_an_answer_is_found(tmp_path: Path) -> None:
     assert [TEXT[slice(*span)] for span in two.spans] == ["Leave", "noon"]
 
 
-def test_spans_are_sorted(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.jsonl", DOCUMENT, changed(spans=[[39, 44], [0, 5]]))
-    assert read_own(path, "dev").questions[0].spans == ((0, 5), (39, 44))
-
-
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
         (changed(spans=[[50, 99]]), "span 50–99 is outside document 'handbook' of 56 characters"),
-        (changed(spans=[[9, 3]]), "span 9–3 is outside"),
-        (changed(spans=[[4, 4]]), "span 4–4 is empty"),
         (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
         (changed(spans=...), "'spans' is null"),
         (changed(twins=[[23, 99]]), "span 23–99 is outside"),
-        (changed(twins=3), "'twins' is 3, not a list"),
         (changed(distance="far"), "'distance' is \"far\""),
         (changed(answer="noon"), "both 'answer' and 'spans'"),
-        (changed(spans=..., answer=12), "'answer' is not a text"),
         (changed(spans=..., answer="midnight"), "has the answer 'midnight' in 0 places"),
         (changed(spans=..., answer="is"), "has the answer 'is' in 2 places"),
-        (changed(spans=..., answer=""), "has the answer '' in 0 places"),
-        (changed(spans=[3, 9]), "3 is not a span"),
         (changed(spans=[[0, True]]), "[0, true] is not a span"),
         (changed(question="?!"), "the question '?!' has neither letter nor digit"),
-        (changed(question=None), "'question' is null, not a string"),
         (changed(document="handbok"), "'handbook'"),
-        (changed(document=...), "no 'document'"),
         (changed(document=TEXT * 9), "the text under 'text'"),
         (changed(text=TEXT), "both 'document' and 'text'"),
         (changed(split="deb"), "unknown split 'deb'"),
         (changed(splt="test"), "unknown key 'splt'"),
-        (changed(id="  "), "'id' is empty"),
         (changed(id="line 2"), "question 'line 2' is already in line 2"),
         ({"id": "handbook", "text": "Again."}, "document 'handbook' is already in line 1"),
         ({"id": "blank", "text": " "}, "'text' is empty"),
-        ({"text": "no name"}, "no 'id'"),
         ("[1, 2]", "[1, 2] is not a JSON object"),
         ('{"id": ', "not JSON: Expecting value at character 7"),
     ],

@@ -12,12 +12,7 @@ from milepost_eval.runs import Run as Results
 from milepost_eval.statistics import Difference, Interval
 from milepost_lab import runner
 from milepost_lab.command import lab
-from milepost_lab.runner import Lines, Report, Run, study, table
-
-
-def test_without_a_folder_nothing_is_kept():
-    assert Run().cached("a", lambda: 1) == 1
-    assert Run(seeds=[3, 4]).per_seed("x", lambda seed: seed) == [3, 4]
+from milepost_lab.runner import Lines, Report, study, table
 
 
 def test_the_table_knows_intervals_differences_and_gaps():
@@ -85,10 +80,6 @@ def test_a_plot_is_drawn_where_a_study_has_lines(tmp_path):
     assert file.read_text().startswith("<?xml")
     with pytest.raises(InputError, match="no plot"):
         runner.draw(Report(rows), file)
-
-
-def test_a_seed_is_not_negative():
-    assert isinstance(call(made(), "--seed", -1).exception, click.BadParameter)
 
 
 def test_the_table_of_studies_says_what_they_say():

@@ -22,11 +22,6 @@ from milepost_lab.bytes.model import (
 from milepost_lab.bytes.study import agreement, command, corpus, words_of
 
 
-def test_1_ids():
-    assert encode("olá".encode()) == [114, 111, 198, 164, 1]
-    assert encode("ß€".encode(), end=False) == [198, 162, 229, 133, 175]
-
-
 def test_4_gaps_by_hand():
     inputs, targets = corrupt(encode(b"abcdefghij", end=False), [(3, 6), (8, 10)])
     assert inputs == [100, 101, 102, 258, 106, 107, 257, 1]

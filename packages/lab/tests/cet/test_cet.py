@@ -6,12 +6,10 @@ import torch
 
 from milepost import testing
 from milepost_lab.cet.model import (
-    effective,
     fit_product,
     likelihood,
     logistic,
     posterior,
-    published,
     published_weights,
     weighted_pairs,
 )
@@ -54,11 +52,6 @@ def test_5_posterior_weights_are_unbiased():
     assert (unlabelled / (1 - s)).sum() == pytest.approx(6.9)
 
 
-def test_6_effective_sample_size():
-    assert effective(np.array([1.1, 1.2, 1.3, 50])) == pytest.approx(1.147192, abs=1e-6)
-    assert effective(np.array([1.1, 1.2, 1.3, 3])) == pytest.approx(3.265367, abs=1e-6)
-
-
 def test_em_raises_the_likelihood_and_removes_the_bias():
     text, score, chances, _, labels = world(0.6, 0, 4000)
     naive = logistic(text, labels)
@@ -67,12 +60,6 @@ def test_em_raises_the_likelihood_and_removes_the_bias():
     assert likelihood(relevance(text), selection(score), labels) > before
     assert abs((relevance(text) - chances).mean()) < 0.05
     assert (naive(text) - chances).mean() < -0.1
-
-
-def test_4_coupled_models_of_the_same_features_end_alike():
-    text, _, _, _, labels = world(0.0, 0, 1500)
-    one, other = published(text, labels, 3)
-    assert np.abs(one(text) - other(text)).mean() < 0.02
 
 
 def test_hidden_answers_are_marked_for_the_oracle():

@@ -13,7 +13,6 @@ from milepost_lab.p2at.model import (  # noqa: E402
     PUBLISHED,
     Block,
     PyramidAttention,
-    SqueezedAttention,
     attended,
     drawn_out,
     squeezed,
@@ -79,16 +78,6 @@ def test_padding_takes_part_unless_it_is_masked():
     rows, columns = branches(padded, there)
     near(rows, [1.122459, 1.317574, 0.0], atol=1e-6, rtol=0)
     near(columns, [1.046333, 1.075677, 0.0], atol=1e-6, rtol=0)
-
-
-@pytest.mark.parametrize("wiring", [CORRECTED, PUBLISHED])
-def test_rows_and_columns_never_interact(wiring):
-    torch.manual_seed(0)
-    made = SqueezedAttention(6, heads=2, key=3, wiring=wiring).eval()
-    x = torch.randn(1, 6, 4, 5)
-    off = made.spread(x, torch.ones(1, 1, 4, 5)) - made.value(x)
-    crossed = off[..., :1, :1] - off[..., :1, 1:] - off[..., 1:, :1] + off[..., 1:, 1:]
-    near(crossed, torch.zeros_like(crossed), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(

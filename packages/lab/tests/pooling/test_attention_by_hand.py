@@ -133,21 +133,6 @@ class TestP2AT:
         kernel = torch.tensor([1, 3, 6, 9, 12, 14, 15, 14, 12, 9, 6, 3, 1]) / 105
         same(seen[14:27, 2], kernel)
 
-    def flat(self, *rows):
-        """Attention with one head, q = k = v, no positions."""
-        made = module("p2at", 1, channels=1, heads=1, key=1)
-        for linear in (*made.maps, made.axes["row"]):
-            nn.init.eye_(linear.weight)
-        nn.init.zeros_(made.positions["row"])
-        values, mask = texts(rows)
-        return made._attention(values, mask, "row")[0, :, 0]
-
-    def test_4_and_5_attention_among_rows(self):
-        same(self.flat(2, 6), [5.998659, 6.0])
-        same(self.flat(3, 5), [4.995055, 4.999909])
-        same(self.flat(0.5, 1.5), [1.122459, 1.317574])
-        same(self.flat(0.5, 1.25), [0.944500, 1.038946])
-
     def test_it_begins_as_the_mean_of_segments_means(self):
         states = torch.randn(1, 5, 6)
         vector = module("p2at", 6)(states, full(states), segments=torch.tensor([[0, 0, 0, 0, 1]]))

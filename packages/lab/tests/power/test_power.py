@@ -2,7 +2,7 @@
 
 import pytest
 
-from milepost_lab.power.model import FULL, Controller, Row, never, simulate
+from milepost_lab.power.model import FULL, Controller
 from milepost_lab.power.study import command
 
 
@@ -63,13 +63,6 @@ def test_4_the_brake_is_sent_once_and_released():
         assert made.braked == (number >= 4)
     brakes = [each for each in made.log if each[1] == "brake"]
     assert brakes == [(2, "brake", 1), (10, "brake", 0)]
-
-
-def test_the_same_seed_is_the_same_and_no_cap_slows_nothing():
-    row = Row(servers=60)
-    assert simulate(row, Controller(), 3) == simulate(row, Controller(), 3)
-    free = simulate(Row(), never(), 0)
-    assert (free.brakes, free.slowdown, free.bulk) == (0, (1.0, 1.0), pytest.approx(1))
 
 
 def test_the_study_runs(run_study):

@@ -21,12 +21,6 @@ def test_10_the_split_is_reversible():
     assert split_words("हिन्दी") == ["हिन्दी"]
 
 
-def test_1_ids_of_words():
-    assert word_bytes("to") == [[119, 114]]
-    assert word_bytes("be!") == [[101, 104, 36]]
-    assert [len(piece) for piece in word_bytes("a" * 20)] == [16, 4]
-
-
 def test_6_a_word_and_one_end_mark_are_scored():
     rows = word_rows([[119, 114], []])
     found = targets(rows)

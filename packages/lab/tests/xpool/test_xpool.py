@@ -14,7 +14,7 @@ from milepost.errors import InputError
 from milepost_lab.pooling import module
 from milepost_lab.pooling.base import padded
 from milepost_lab.runner import Run
-from milepost_lab.xpool.model import LARGEST_SCALE, Recipe, batch_scores, loss, pair_scores, train
+from milepost_lab.xpool.model import Recipe, batch_scores, loss, pair_scores, train
 from milepost_lab.xpool.study import command, figures, first_stage, measure, mid_ranks, second_stage
 from support.landmark_collections import turned, write_task
 
@@ -23,13 +23,6 @@ def test_the_loss_of_check_5():
     assert loss(torch.eye(2), torch.tensor(math.log(2))).item() == pytest.approx(0.126928011)
     scores = torch.tensor([[0.9, 0.1], [0.8, 0.7]])
     assert loss(scores, torch.tensor(math.log(10))).item() == pytest.approx(0.407333617, abs=1e-6)
-
-
-def test_the_scale_ends_at_100_as_in_check_8():
-    assert pytest.approx(4.605170186) == LARGEST_SCALE
-    scores = torch.tensor([[0.9, 0.1], [0.8, 0.7]])
-    at_most, beyond = (loss(scores, torch.tensor(value)) for value in (math.log(100), 9.0))
-    torch.testing.assert_close(beyond, at_most)
 
 
 def test_equal_scores_get_the_middle_rank_where_check_6_has_0_to_2():
