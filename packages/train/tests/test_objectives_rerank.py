@@ -1,10 +1,8 @@
 """Rerankers: windows with the question in front."""
 
-import math
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -55,21 +53,6 @@ def test_the_loss_by_hand() -> None:
     assert told["loss"] == pytest.approx(expected.item(), abs=1e-5)
     assert torch.allclose(student.gradients(), longhand, atol=1e-5)
     assert longhand.abs().max() > 0.01
-
-
-def test_the_floor_is_the_loss_of_equal_scores() -> None:
-    """``ln(1 + negatives)``, averaged over the questions."""
-    made, student = material(), Student()
-    objective = build(RerankStage(questions=2, windows=(40,), elsewhere=0.0), made)
-    counts = []
-    for number, pieces in objective.draw(Random(9)):
-        read = {n for text, first, last in pieces for n in range(first, last)}
-        landmarks = [n for _, first, last in pieces for n in range(first, last)]
-        wrong = [n for n in landmarks if n not in made.questions[number].evidence]
-        assert read & set(made.questions[number].evidence)
-        counts.append(math.log(1 + len(wrong)))
-    told = objective.step(student, Random(9))
-    assert told["floor"] == pytest.approx(np.mean(counts), abs=1e-5)
 
 
 def test_in_open_tasks_other_evidence_is_no_negative() -> None:

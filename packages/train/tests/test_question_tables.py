@@ -1,6 +1,5 @@
 """Questions, documents and pairs in Parquet and saved data sets, written by their own library."""
 
-import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from milepost_train.config import DataSettings
 from milepost_train.loading import Report, Texts, load_task, task_files
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
-from milepost_train.rows import PAIRS, existing, negatives_of
+from milepost_train.rows import PAIRS, existing
 from support.tiny_runs import write_lines, write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."
@@ -71,13 +70,6 @@ def test_the_same_questions_in_every_form(tmp_path: Path, form: str) -> None:
     assert report.counts[path]["questions of another split"] == 1
     asked = load(str(path), "dev")
     assert [(q.name, q.document, q.spans) for q in asked.questions] == [("3", "b", ((45, 54),))]
-
-
-def test_cells_of_other_types_are_shown(tmp_path: Path) -> None:
-    rows = [{"id": "a", "text": datetime.date(2026, 11, 23)}]
-    table(rows).to_parquet(str(tmp_path / "own.parquet"))
-    with pytest.raises(InputError, match="line 1: 'text' is \"2026-11-23\", not a string"):
-        load(str(tmp_path / "own.parquet"), "dev")
 
 
 def test_damaged_tables(tmp_path: Path) -> None:
@@ -149,20 +141,9 @@ def test_rows_for_the_test_are_left_out(tmp_path: Path, reading: Any) -> None:
     assert [pair.words for pair in material.pairs] == ["train-0"]
 
 
-def test_columns_that_only_begin_like_negatives() -> None:
-    fields = {"negative_10": "c", "negative_2": "b", "negative": "a", "negative_score": 0.2}
-    assert negatives_of(fields) == ["a", "b", "c"]
-    assert negatives_of({"negatives": ["x"], "negative": "a"}) == ["x"]
-
-
 def test_a_data_set_of_several_splits(tmp_path: Path) -> None:
     table = datasets.Dataset.from_dict(TRIPLETS)
     datasets.DatasetDict({"train": table, "test": table}).save_to_disk(str(tmp_path / "set"))
     with pytest.raises(InputError, match=r"has several splits.*set/train"):
         existing([tmp_path / "set"], PAIRS)
     assert existing([tmp_path / "set" / "train"], PAIRS) == [tmp_path / "set" / "train"]
-
-
-def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no"):
-        existing([tmp_path], PAIRS)

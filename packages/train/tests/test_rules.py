@@ -85,15 +85,6 @@ def test_each_rule_on_a_small_text():
     ]
 
 
-def test_headings_are_neither_evidence_nor_negatives():
-    found = questions_of(HIVES, "Keeping bees")
-    lines = [HIVES[a:b] for a, b in found.headings]
-    assert lines == [
-        "Keeping bees", "Introduction", "What do bees eat in winter?",
-        "Queen excluders and their use", "Tools", "Key terms",
-    ]  # fmt: skip
-
-
 def test_the_rest_of_a_section_may_answer_too():
     found = questions_of(HIVES, "Keeping bees")
     asked = next(each for each in found.made if each.kind == "question")
@@ -151,11 +142,6 @@ def test_who_says_i_speaks_only_if_somebody_is_spoken_to(speech):
 def test_a_dateline_is_no_question(heading):
     text = f"Hives\n\n{heading}\n\nThe colony forms a tight ball around the queen in the cold."
     assert questions_of(text).made == []
-
-
-def test_a_short_heading_takes_the_first_heading_for_its_subject():
-    text = "Keeping bees\n\nWinter\n\nThe colony forms a tight ball around the queen in the cold."
-    assert [each.question for each in questions_of(text).made] == ["Winter, Keeping bees"]
 
 
 def test_files_are_named_from_the_folder_that_holds_them(tmp_path):

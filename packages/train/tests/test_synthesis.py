@@ -17,7 +17,7 @@ from milepost.types import Document
 from milepost_eval.tasks import load
 from milepost_train.generated import Source
 from milepost_train.prompts import KINDS, copies, messages, question_in
-from milepost_train.synthesis import Asking, by_rules, excerpts, synthesize
+from milepost_train.synthesis import Asking, excerpts, synthesize
 from support.chat_server import serving
 
 ENCODER = fake_encoder()
@@ -235,16 +235,3 @@ def test_files_of_any_format_and_folders(tmp_path):
                            Asking(kinds=("plain",), longest=1, top=0))  # fmt: skip
     assert found.counts["documents"] == 1
     assert [str(error) for error in found.bad if "broken.pdf" in str(error)]
-
-
-def test_rules_write_a_task_too(tmp_path):
-    """Questions made by rule go the same way: a task, headings set aside, counts."""
-    text = "Hives\n\nWhat do bees eat in winter?\n\nThey live on honey stored in summer combs.\n"
-    path = documents(tmp_path, [("a", text), ("b", text.replace("Hives", "Again"))])
-    out = tmp_path / "out.jsonl"
-    found = by_rules([path], out)
-    assert found.counts["questions: question"] == 1
-    assert found.counts["dropped: question: asked of another document"] == 1
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert rows[0]["ignore"] == [[0, 5], [7, 34]]
-    assert load(str(out), "train").questions[0].text == "What do bees eat in winter?"

@@ -44,21 +44,6 @@ def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
     assert encoder.encode(TEXT).vectors.shape == (7, 32)
 
 
-def test_int8_of_a_network_of_transformers(tmp_path: Path) -> None:
-    """A network that is not ours is quantised within what is tolerated, and reads text."""
-    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
-    text = tmp_path / "notes.md"
-    text.write_text(TEXT * 8, encoding="utf-8")
-    done = run(
-        tiny_folder(tmp_path / "hf", "xlm-roberta", num_hidden_layers=1),
-        *("--out", tmp_path / "out", "--precision", "int8", "--calibration", text, "--json"),
-    )
-    (parity,) = json.loads(done.stdout)["parity"]
-    assert parity["least_wanted"] <= parity["least"] < 0.99999
-    assert parity["mean"] >= parity["mean_wanted"]
-    assert milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors.shape == (7, 32)
-
-
 def test_the_landmark_may_be_named(tmp_path: Path) -> None:
     """A token of the vocabulary, read both ways by a decoder; a new one would mean nothing."""
     folder = tiny_folder(tmp_path / "hf", "llama", num_hidden_layers=1)
@@ -106,16 +91,6 @@ def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
     assert "milepost fit" not in run(checkpoint, "--out", tmp_path / "model" / "reranker").stderr
     with pytest.raises(InputError, match="is a reranker"):
         run(checkpoint, "--out", tmp_path / "grid", "--granularity", 32)
-
-
-def test_what_cannot_be_exported(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ModelError, match=r"no config\.json"):
-        run(tmp_path / "empty", "--out", tmp_path / "out")
-    refused = run(tmp_path / "empty", "--out", tmp_path / "out", "--window", "2")
-    assert refused.exit_code == 2
-    assert run(tmp_path / "empty").exit_code == 2
-    assert not (tmp_path / "out").exists()
 
 
 class Hub(Handler):

@@ -84,15 +84,6 @@ def test_safe_reads_as_much_as_fits(g: int, limit: int, size: int) -> None:
     assert row.landmarks[-1] == len(row.ids) - 1
 
 
-def test_batch() -> None:
-    rows = row_of(Z, 3), row_of([11], 3)
-    ids, mask, landmarks = pad(rows, PAD)
-    assert ids[1].tolist() == [1, 11, 2] + [0] * 8
-    assert mask.sum(dim=1).tolist() == [11, 3]
-    assert landmarks[1].nonzero().flatten().tolist() == [2]
-    assert pooled(*rows)[1] == pytest.approx([2.0, 4.0])
-
-
 def test_padding_with_the_landmark_token() -> None:
     """A mask made from ids hides every landmark then; ours is made from lengths."""
     rows = row_of(Z, 3), row_of([11], 3)
@@ -101,15 +92,6 @@ def test_padding_with_the_landmark_token() -> None:
     wrong = pool(states_of(ids), from_ids, from_ids & (ids == M))
     assert wrong[0].tolist() == pytest.approx([4.125, 25.625])
     assert pooled(*rows, padding=M) == pooled(*rows)
-
-
-def test_sentences() -> None:
-    row = insert([[11, 12], [], [13], [14, 15, 16]], bos_ids=[C], landmark=M, limit=32)
-    assert row == Row([1, 11, 12, 2, 13, 2, 14, 15, 16, 2], [3, 5, 9])
-
-
-def test_row_without_landmark() -> None:
-    assert pooled(Row([1, 11, 12], []))[0] == pytest.approx([1.0, 5 / 3])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])

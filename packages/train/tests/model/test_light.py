@@ -100,17 +100,6 @@ def test_a_window_is_as_it_is_alone(one: list[list[int]], other: list[list[int]]
     assert torch.allclose(both, torch.cat([vectors(model, one), vectors(model, other)]), atol=1e-5)
 
 
-def test_neighbours_matter_and_the_bos_token_does_not() -> None:
-    model = light()
-    alone, beside = vectors(model, [[7, 8]])[0], vectors(model, [[7, 8], [9, 10]])[0]
-    assert (alone * beside).sum() < 0.99
-    rows = [[np.array([7, 8], np.int32)]]
-    batch = assemble(rows, [(0, 0)], 2, LANDMARK)
-    with torch.no_grad():
-        opened = model(batch.ids, batch.sentences, batch.marks)[batch.used]
-    assert torch.allclose(opened[0], alone, atol=1e-6)
-
-
 def test_rounding() -> None:
     table = torch.randn(50, 12) * torch.logspace(-6, 2, 50)[:, None]
     codes, scales = rounded(table)

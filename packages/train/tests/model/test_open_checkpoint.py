@@ -11,7 +11,7 @@ from milepost.errors import InputError, ModelError
 from milepost_train.model import load_checkpoint, open_checkpoint
 from milepost_train.model.release import window_sizes
 from milepost_train.model.special import choose_landmark, special_tokens
-from support.tiny_models import tiny_folder, tiny_tokenizer, write_checkpoint
+from support.tiny_models import tiny_folder, tiny_tokenizer
 
 
 @pytest.mark.parametrize(
@@ -50,21 +50,6 @@ def test_special_tokens_written_in_any_way(tmp_path: Path) -> None:
     assert special_tokens(tmp_path, tokenizer) == {"cls_token": "<s>", "sep_token": "</s>"}
     with pytest.raises(ModelError, match="neither a separator nor an end"):
         choose_landmark({"cls_token": "<s>"}, None)
-
-
-def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
-    """Without landmark.json a BERT is read by our network, its own sentence in the last layer."""
-    folder = write_checkpoint(tmp_path / "m", "bert")
-    opened = open_checkpoint(folder)
-    assert opened.model.own_sentence
-    assert load_checkpoint(folder).own_sentence
-    reading = opened.reading
-    assert (reading.bos_token, reading.landmark, reading.transformers) == ("[CLS]", "[SEP]", False)
-    assert {p.name for p in folder.iterdir()} == {
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-    }
 
 
 def test_what_was_said_is_kept(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from milepost.documents import split
 from milepost.encoder import Encoder
 from milepost.encoder.engine import Manifest, find_model
 from milepost.errors import InputError, ModelError
-from milepost_train.model import open_checkpoint, release, with_lora
+from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.parity import Parity
 from milepost_train.model.torch_engine import TorchEngine
@@ -76,15 +76,6 @@ def test_a_window_by_hand(decoder: Path) -> None:
     np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
-def test_later_sentences_do_not_change_earlier_ones(decoder: Path) -> None:
-    encoder = milepost.load(decoder / "out", cache=False)
-    first = "The survey ship left Bergen in May. "
-    one = encoder.encode(first + "Ice kept it from the coast. ").vectors
-    other = encoder.encode(first + "Who had paid for the voyage of the Aase? ").vectors
-    np.testing.assert_allclose(one[0], other[0], atol=1e-5)
-    assert np.abs(one[1] - other[1]).max() > 1e-2
-
-
 def test_weights_of_half_the_size(tmp_path: Path) -> None:
     """bf16 halves the weights on disk, keeps the fingerprint, and comes out as tolerated."""
     folder = tiny_folder(tmp_path / "hf", "xlm-roberta", hidden_size=64, vocab_size=2000)
@@ -139,19 +130,6 @@ def test_the_fingerprint_knows_the_layers_of_modernbert(
         manifest = Manifest("m", "", model.dimensions)
         prints.append(fingerprint(model, folder / "tokenizer.json", manifest))
     assert prints[0] == prints[1] != prints[2]
-
-
-def test_an_adapter_is_merged(tmp_path: Path) -> None:
-    opened = open_checkpoint(tiny_folder(tmp_path / "base", "llama"))
-    with_lora(opened.model, rank=2)
-    with torch.no_grad():
-        for name, weight in opened.model.named_parameters():
-            if "lora_B" in name:
-                weight.normal_(0.0, 0.5)
-    opened.save(tmp_path / "adapter")
-    release(tmp_path / "adapter", tmp_path / "out")
-    found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors
-    np.testing.assert_allclose(found, by_torch(opened, tmp_path / "out", TEXT), atol=1e-4)
 
 
 def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from milepost.encoder.engine.manifest import Manifest
-from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, open_checkpoint
 from milepost_train.model import attention as module
 from milepost_train.model.attention import attend
@@ -108,11 +107,3 @@ def test_a_folder_is_opened_saved_and_exported(tmp_path: Path) -> None:
     manifest = Manifest(name="m", fingerprint="", dimensions=model.dimensions)
     tokenizer = tmp_path / "again" / "tokenizer.json"
     assert fingerprint(model, tokenizer, manifest) != fingerprint(other, tokenizer, manifest)
-
-
-def test_other_kinds_of_positions_are_refused(tmp_path: Path) -> None:
-    folder = write_checkpoint(tmp_path / "m", "bert")
-    config = ROTARY | {"position_embedding_type": "relative_key"}
-    (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelError, match="relative_key"):
-        open_checkpoint(folder)

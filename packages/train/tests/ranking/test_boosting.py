@@ -10,7 +10,6 @@ from support.ranking_cases import ranking_case
 
 WIDTH = len(FEATURES)
 INEXACT = 0.1  # float32(0.1) lies above it
-BELOW = np.nextafter(np.float32(0.1), np.float32(-1))
 
 
 def leaf(value, count):
@@ -44,21 +43,6 @@ def row(**values):
     for name, value in values.items():
         columns[int(name[1:])] = value
     return columns
-
-
-@pytest.mark.parametrize(
-    ("columns", "wanted"),
-    [
-        (row(c0=0.0, c2=0.5, c1=0.0), 1.0 + 0.25 - 0.5),  # 0.5 is "at most 0.5"
-        (row(c0=BELOW, c2=0.0, c1=-2.0), 1.0 + 0.25 + 0.5),
-        (row(c0=0.1, c2=0.0, c1=-1.99), 3.0 + 0.25 - 0.5),  # float32(0.1) is more than 0.1
-        (row(c2=np.nextafter(np.float32(0.5), np.float32(1)), c1=-3.0), -4.0 + 0.25 + 0.5),
-    ],
-)
-def test_a_dumped_model_by_hand(columns, wanted):
-    trees = arrays_of(DUMPED)
-    assert trees.predict(columns[None])[0] == pytest.approx(wanted, abs=1e-6)
-    assert trees.depth == 2
 
 
 def test_inner_nodes_are_the_means_of_what_was_learned_there():

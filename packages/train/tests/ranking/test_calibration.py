@@ -68,14 +68,6 @@ def test_figures_by_hand():
     assert told == pytest.approx({"log loss": loss, "calibration error": gaps}, abs=1e-4)
 
 
-def test_a_case_without_passages_of_its_own_changes_no_other():
-    """Weights follow from the cases that are there."""
-    passages = of([0.0, 1.0, 1.0], owner=[0, 0, 2], groups=[0, 0, 1])
-    assert passages.weights.tolist() == pytest.approx([1 / 3] * 3)
-    part = passages.of(np.array([True, True, False]))
-    assert part.weights.tolist() == [0.5, 0.5]
-
-
 def test_inputs_of_a_passage_by_hand():
     """Best log-odds, ln(1 + the rest), what was added, unknown words, others."""
     case = ranking_case(sentences=4, evidence=1, vocab_coverage=0.75)
