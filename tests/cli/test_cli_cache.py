@@ -160,22 +160,6 @@ def test_links_out_of_a_folder_are_not_followed_for_agents(cli, model, notes, tm
         assert known.find(store, tmp_path / "seen" / "link.txt", READ_DEFAULTS) is None
 
 
-def test_other_content_is_read(cli, model, notes, tmp_path):
-    asked(cli, model, notes / "bees.txt")
-    other = tmp_path / "wasp.txt"
-    text = (notes / "bees.txt").read_text(encoding="utf-8")
-    other.write_text(text.replace("Bees", "Wasp").replace("bees", "wasp"), encoding="utf-8")
-    assert other.stat().st_size == (notes / "bees.txt").stat().st_size
-    found, _ = asked(cli, model, other)
-    assert "bees" not in found[0]["text"].casefold()
-    page = tmp_path / "bees.md"
-    dull = "The meadow is wide and the weather is fine today. " * 40
-    page.write_text(f"# Bees\n\n{dull}\n\nBees build cells of wax.\n", encoding="utf-8")
-    shutil.copy(page, tmp_path / "plain.txt")
-    assert asked(cli, model, page)[0][0]["heading"] == "Bees"
-    assert asked(cli, model, tmp_path / "plain.txt")[0][0]["heading"] is None
-
-
 def test_a_damaged_index_beside_is_done_without(cli, model, notes, tmp_path):
     asked(cli, model, notes)
     (folder,) = indexes()

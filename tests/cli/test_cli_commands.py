@@ -130,12 +130,6 @@ def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
     assert cli("doctor", "--model", folder, "-q").stdout.count("BAD") == 2
 
 
-def test_doctor_names_a_model_that_is_not_there(cli, tmp_path):
-    result = cli("doctor", "--model", tmp_path / "none")
-    assert result.exit_code == 2
-    assert "BAD   model" in result.stdout
-
-
 @pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
 def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
     words = ("bees build cells", "ships carry coal", "rivers reach the sea", "kings lose wars")

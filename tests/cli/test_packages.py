@@ -1,7 +1,6 @@
 """Milepost's other packages: what is said where one is missing or of another version."""
 
 import json
-import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -138,30 +137,3 @@ def test_what_is_missing_is_found_without_imports() -> None:
     assert "antigravity" not in sys.modules  # it would open a browser
     with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'"):
         check_installed("json", "no_such_module_here", extra="serve")
-
-
-def hint_without_extra(*options: str) -> str:
-    """The hint that a fresh Python gives where ``find_spec`` finds nothing."""
-    code = """
-from milepost._optional import require
-from milepost.errors import MissingExtra
-try:
-    require("no_such_module_here", extra="serve")
-except MissingExtra as error:
-    print(error.hint)
-"""
-    done = subprocess.run(
-        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
-def test_sources_that_are_not_installed_are_named_by_their_folder(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With PYTHONPATH alone there is no metadata that pip could read."""
-    clone = Path(__file__).resolve().parents[2]
-    monkeypatch.setenv("PYTHONPATH", str(clone / "src"))
-    if not (clone / "src" / "milepost" / "_optional.py").is_file():
-        pytest.skip("needs the checkout")
-    assert hint_without_extra("-S") == f"pip install '{clone}[serve]'"

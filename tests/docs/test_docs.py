@@ -112,15 +112,6 @@ def test_constraints_hold_what_was_asked_for():
             assert requirement.specifier.contains(pin), requirement
 
 
-def test_ci_runs_the_commands_of_the_readme():
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for number, start in (("one", "milepost search"), ("two", "python -m pytest")):
-        assert start in command(number)
-        assert f"readme {number}" in script
-        assert start not in script
-    assert f'"{QUESTION}" examples/origin-of-species.txt' in command("one")
-
-
 @pytest.mark.parametrize("number", range(len(blocks("python", README))))
 def test_python_of_the_readme_runs(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Each block runs as it stands and prints something.

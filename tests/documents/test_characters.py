@@ -112,14 +112,6 @@ EVERY = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x10000))]
 EVERY += [chr(code) for code in range(0x10000, sys.maxunicode + 1, 257)]
 
 
-def test_no_other_character_matches() -> None:
-    others = [letter for letter in EVERY if not breaks._BEYOND.search(letter)]
-    assert len(others) > 4_000
-    text = "".join(f"a{letter} b!{letter}{letter} {letter}?" for letter in others)
-    assert breaks._OWN.search(text) is None
-    assert breaks._BY_SPACES.search(text) is None
-
-
 @settings(max_examples=80, deadline=None)
 @given(
     st.text(

@@ -17,8 +17,6 @@ PLAIN = "flags\t\t: fpu sse2 avx2 avx512f avx512bw\n"
         (f"processor : 0\n{PLAIN}\nprocessor : 1\n{VNNI}", ["avx2", "avx512"], False),
         ("flags : fpu avx2 avx_vnni avx512_vnni\n", ["avx2", "vnni"], True),
         ("flags : fpu avx2 amx_int8\n", ["avx2", "amx"], True),
-        ("Features : fp asimd crc32\n", ["neon"], False),
-        ("flags : fpu sse2 avx\n", [], False),
         ("Features : fp asimd asimddp i8mm\n", ["neon", "neon dot product", "neon i8mm"], True),
     ],
 )
@@ -34,18 +32,12 @@ def test_linux_lists_features(
 @pytest.mark.parametrize(
     ("identity", "vnni"),
     [
-        ("Intel64 Family 6 Model 60 Stepping 3, GenuineIntel", False),  # Haswell
         ("Intel64 Family 6 Model 85 Stepping 4, GenuineIntel", False),  # Skylake server
         ("Intel64 Family 6 Model 85 Stepping 7, GenuineIntel", True),  # Cascade Lake
-        ("Intel64 Family 6 Model 158 Stepping 10, GenuineIntel", False),  # Coffee Lake
-        ("Intel64 Family 6 Model 165 Stepping 2, GenuineIntel", False),  # Comet Lake
         ("Intel64 Family 6 Model 126 Stepping 5, GenuineIntel", True),  # Ice Lake
-        ("Intel64 Family 15 Model 4 Stepping 1, GenuineIntel", False),  # Pentium 4
         ("Intel64 Family 18 Model 1 Stepping 0, GenuineIntel", True),  # newer than all
-        ("AMD64 Family 23 Model 113 Stepping 0, AuthenticAMD", False),  # Zen 2
         ("AMD64 Family 25 Model 1 Stepping 1, AuthenticAMD", False),  # Zen 3, Milan
         ("AMD64 Family 25 Model 17 Stepping 1, AuthenticAMD", True),  # Zen 4, Genoa
-        ("AMD64 Family 26 Model 68 Stepping 0, AuthenticAMD", True),  # Zen 5
         ("x86 Family 6 Model 7 Stepping 1, CentaurHauls", None),
     ],
 )

@@ -82,14 +82,6 @@ def test_an_empty_text_has_no_landmarks() -> None:
     assert (marks.tokens_given, marks.document.any()) == (0, False)
 
 
-@pytest.mark.parametrize("text", [" ", "\n\n\t ", "\u3000\u00a0"])
-def test_white_space_alone(text: str) -> None:
-    marks = MODEL.encode(text)
-    assert_whole(text, marks)
-    assert marks.spans.tolist() == [[0, len(text)]]
-    assert marks.tokens_read == 0
-
-
 UNICODE = st.one_of(
     st.text(max_size=400),
     st.text(st.characters(), max_size=100),  # lone surrogates included
@@ -136,28 +128,6 @@ def test_special_tokens_in_a_text_stay_text(word: str) -> None:
     assert marks.tokens_read == (sentences[0] >= 0).sum() - 3
 
 
-def test_windows_are_what_the_graph_expects() -> None:
-    model, engine = recorded(window=64, left=20, right=10, longest=40)
-    text = PROSE * 20
-    marks = model.encode(text)
-    tokenizer = MODEL.tokenizer
-    landmarks = 0
-    for ids, sentences, places in engine.batches:
-        assert ids.dtype == sentences.dtype == places.dtype == np.int32
-        assert ids.shape == sentences.shape
-        assert ids.shape[1] <= 64
-        assert (ids[:, 0] == tokenizer.bos_id).all()
-        assert (sentences[:, 0] == 0).all()
-        for row, numbers, owned in zip(ids, sentences, places, strict=True):
-            used = numbers[numbers >= 0]
-            assert (numbers[len(used) :] == -1).all()
-            assert (np.diff(used) >= 0).all()
-            assert (row[owned[owned > 0]] == tokenizer.landmark).all()
-            assert (np.diff(numbers[owned[owned > 0]]) == 1).all()
-            landmarks += int((owned > 0).sum())
-    assert landmarks == len(marks.spans)
-
-
 def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (PROSE + "Short. ") * 60
     together = MODEL.encode(text)
@@ -167,15 +137,6 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(ids) for ids, _, _ in engine.batches} == {1}
     np.testing.assert_allclose(alone.vectors, together.vectors, atol=1e-6)
     np.testing.assert_allclose(alone.document, together.document, atol=1e-6)
-
-
-def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = PROSE * 30
-    wanted = MODEL.encode(text)
-    monkeypatch.setattr("milepost.encoder.sentences._BLOCK", 7)
-    got = MODEL.encode(text)
-    assert got.spans.tolist() == wanted.spans.tolist()
-    assert got.vectors.tobytes() == wanted.vectors.tobytes()
 
 
 def test_spans_in_the_place_of_sentences() -> None:

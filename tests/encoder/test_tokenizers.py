@@ -138,11 +138,6 @@ def test_as_the_tokenizer_says(sentences: list[str]) -> None:
     assert counted == remembered(SHIPPED, sentences)
 
 
-@pytest.mark.parametrize("kind", ["unigram", "metaspace", "bytes"])
-def test_other_tokenizers_are_asked_each_time(kind: str) -> None:
-    assert not divides_words(tiny_tokenizer(kind))
-
-
 def test_a_token_of_ones_own_is_not_torn() -> None:
     backend = Backend.from_file(str(find_model().tokenizer))
     assert divides_words(backend)
@@ -150,15 +145,6 @@ def test_a_token_of_ones_own_is_not_torn() -> None:
     assert not divides_words(backend)
     own = Tokenizer(backend, "[CLS]", "[SEP]")
     assert own.count(["an ice cream."])[0][0] == own.encode(["an ice cream."])[0].ids
-
-
-def test_memory_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "_MOST", 50)
-    tokenizer = Tokenizer(find_model().tokenizer, "[CLS]", "[SEP]")
-    for number in range(40):
-        sentences = [f"word{number} and others{number}, again"]
-        assert remembered(tokenizer, sentences) == tokenizer._count(sentences)
-        assert tokenizer._words._memory.letters < 100
 
 
 def test_threads_share_it(monkeypatch: pytest.MonkeyPatch) -> None:

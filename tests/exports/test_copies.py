@@ -282,14 +282,6 @@ def test_files_are_replaced_when_told(pdf: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_nothing_found_writes_nothing(pdf: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.pdf"
-    marked = annotate(indexed(pdf), pdf, [QUESTION, "ships"], out, min_score=1.0)
-    assert (marked.path, marked.highlights) == (None, 0)
-    assert marked.passages == {QUESTION: (), "ships": ()}
-    assert not out.exists()
-
-
 def test_what_cannot_be_marked(pdf: Path, tmp_path: Path) -> None:
     note = tmp_path / "note.txt"
     note.write_text("Gold is heavier than lead.", encoding="utf-8")

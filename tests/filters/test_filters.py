@@ -1,7 +1,6 @@
 """Filters: how they are read, and what they let through."""
 
 import os
-import pickle
 from collections.abc import Mapping
 
 import pytest
@@ -106,12 +105,6 @@ def test_keys_and_their_nearest() -> None:
     assert caught.value.hint.startswith("'project', or ")
     with pytest.raises(InputError, match="'author', or "):
         parse('autor = "x"').check_keys(())
-
-
-def test_filters_are_values() -> None:
-    one, other = parse("a=1  and b=2"), parse("a = 1 and b = 2")
-    assert (one, hash(one)) == (other, hash(other))
-    assert pickle.loads(pickle.dumps(one)) == one
 
 
 @given(trees)

@@ -12,7 +12,6 @@ import milepost
 from milepost.documents import split
 from milepost.encoder.windows.document_vector import document_vector
 from milepost.errors import InputError, UnreadableFile
-from milepost.index.entries import paragraph_starts
 from milepost.testing import fake_encoder
 from milepost.types import Chunk, Document, Mark
 
@@ -164,23 +163,3 @@ def test_pages_and_headings_are_those_of_the_first_word(tmp_path: Path) -> None:
     marks = (Mark(2, "page", "1"), Mark(text.index("Second"), "page", "2"))
     pages = milepost.chunks(Document("p", text, marks), size=14, model=ENCODER)
     assert [chunk.page for chunk in pages] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("sentences", "starts"),
-    [
-        ([], []),
-        (["One. ", "Two.\n", "Three."], [True, False, False]),
-        (["One.\n\n", "Two.\n \t\n", "Three.\r\n\r\n", "Four."], [True] * 4),
-        (["\n\n", "One.\n\n\n\n", "Two."], [True, True, True]),
-        (["A line\n\nbroken inside. ", "Two."], [True, True]),
-    ],
-)
-def test_by_hand(sentences: list[str], starts: list[bool]) -> None:
-    assert found(sentences) == starts
-
-
-def found(sentences: list[str]) -> list[bool]:
-    ends = np.cumsum([len(s) for s in sentences], dtype=np.int64)
-    spans = np.stack((np.concatenate(([0], ends[:-1])), ends), axis=1) if len(ends) else ends
-    return paragraph_starts("".join(sentences), spans.reshape(-1, 2)).tolist()

@@ -180,10 +180,6 @@ def test_a_package_of_another_version_is_named(package: Path) -> None:
     assert problem in finding["detail"]
 
 
-def test_what_matches_is_not_reported(package: Path) -> None:
-    assert json.loads(CliRunner().invoke(program, ["models", "--json"]).stdout)["unusable"] == []
-
-
 @pytest.mark.parametrize("kind", ["folder", "memory"])
 def test_python_takes_it_for_what_is_added_first(package: Path, tmp_path: Path, kind: str) -> None:
     """As the command line does; an index that has documents or a model keeps its model."""

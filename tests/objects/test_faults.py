@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 import milepost
-from milepost.errors import InputError, MissingExtra
+from milepost.errors import InputError
 from milepost.objects import ObjectAddress, ObjectFile, bucket, downloads, faults
 from milepost.testing import fake_encoder
 from support.http_server import Handler, listening
@@ -128,12 +128,3 @@ def test_what_the_environment_lacks_is_named() -> None:
     said = "no credentials for az://container; try: AZURE_STORAGE_ACCOUNT_NAME"
     with pytest.raises(InputError, match=said):
         bucket(ObjectAddress.parse("az://container/x"))
-
-
-def test_the_extra_is_named(monkeypatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "obstore", None)
-    with (
-        milepost.open(model=fake_encoder()) as index,
-        pytest.raises(MissingExtra, match=r"milepost\[objects\]"),
-    ):
-        index.add("s3://reports/2026")

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.search import features as module
 from milepost.search.features import FEATURES, features
-from milepost.search.fusion import Fusion, fuse, standard
+from milepost.search.fusion import Fusion, fuse
 from milepost.search.scope import Scope
 from milepost.store import Store
 from support.search_stores import empty_store, gathered, put
@@ -26,10 +25,6 @@ def measured(store: Store, terms: list[str], seed: int = 1) -> tuple[Scope, np.n
 
 def column(table: np.ndarray, name: str) -> list[float]:
     return [round(float(value), 4) for value in table[:, NAMES.index(name)]]
-
-
-def test_no_name_stands_for_two_columns() -> None:
-    assert len(FEATURES) == sum(len(names.split(",")) for names in module._GROUPS.values())
 
 
 def test_by_hand() -> None:
@@ -143,12 +138,6 @@ def test_low_vocabulary_coverage_lowers_the_landmarks() -> None:
     assert full.signals["out of vocabulary"] == 0.0
     assert asked.signals["out of vocabulary"] == pytest.approx(0.9)
     assert text.signals["out of vocabulary"] == 1.0
-
-
-def test_worked_numbers() -> None:
-    """1, 2, 3 has the mean 2 and the deviation √(2/3)."""
-    np.testing.assert_allclose(standard(np.array([1, 2, 3], np.float32)), [-1.224745, 0, 1.224745])
-    assert standard(np.full(1000, 0.1, np.float32)).any() == np.False_
 
 
 def test_settings_from_a_manifest() -> None:

@@ -99,15 +99,6 @@ def test_a_passage_grows_until_it_is_long_enough() -> None:
     assert expanded(*text, third // 10, k=1, growth_threshold=2.0) == wider
 
 
-def test_selection_grows_what_it_has() -> None:
-    scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
-    document_offsets = np.array([0, 5, 7])
-    runs = select_within_budget(scores, document_offsets, k=1, left=3, cost=lambda _: 1)
-    assert runs == [run(0, 3, (0, 2, 1))]
-    runs = select_within_budget(scores, document_offsets, k=None, left=3, cost=lambda _: 1)
-    assert runs == [run(0, 1, (0,)), run(2, 3, (2,)), run(4, 5, (4,))]
-
-
 def test_expanded_by_hand() -> None:
     """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
     text = [1.4, 2.0, 1.3, 0.2, 1.9, 1.9], [0, 5, 6], [100] * 6

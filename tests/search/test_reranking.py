@@ -12,7 +12,7 @@ from milepost.errors import ModelError
 from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
 from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranking, less_likely, reranked
+from milepost.search.ranking import Ranking, less_likely
 from milepost.search.reranking import rerank
 from milepost.store import Store
 from support.random_trees import trees
@@ -163,14 +163,6 @@ def test_a_search_reranks_and_says_so():
     assert again.hits[0].start == 20
 
 
-def test_neighbours_have_a_share_by_hand():
-    cosines = np.array([0.9, 0.3, np.nan, 0.6, 0.2, 0.0], np.float32)
-    added = reranked(cosines, np.array([0, 5, 6]), Reranking(10.0, 0.1, 0.5))
-    # 0: mean of 0.9, 0.3, 0.6; 1, 3: of all four; 4: of 0.3, 0.6, 0.2; 5 is another document.
-    wanted = [0.65, 0.3, 0.0, 0.45, 0.1 + 11 / 60 - 0.1, 0.0]
-    np.testing.assert_allclose(added, [10 * value for value in wanted], atol=1e-5)
-
-
 def test_probabilities_have_numbers_of_their_own():
     fields = {
         "calibration": [0.0, 1.0, 0.0, 0.0],
@@ -256,13 +248,6 @@ def test_the_less_likely_of_passage_and_answer_says_whether_anything_answers():
     odds = [math.log(each.answerable / (1 - each.answerable)) for each in found]
     about = math.log(found[0].best_score / (1 - found[0].best_score))
     assert odds == pytest.approx([0.5 + 2 * less_likely(about, said) for said in (-1, 1)], abs=1e-3)
-
-
-@given(st.floats(-30, 30), st.floats(-30, 30))
-def test_the_less_likely_is_a_soft_minimum(about, said):
-    found = less_likely(about, said)
-    assert min(about, said - 1) - math.log(2) - 1e-9 <= found <= min(about, said - 1)
-    assert less_likely(about, None) == about
 
 
 def test_how_likely_anything_answers_follows_from_the_best_passage():

@@ -44,16 +44,13 @@ def test_null_is_the_default(
         (TEXTS, {"input": []}, "body.input: a text is needed"),
         (TEXTS, {"input": ["a"] * 2049}, "body.input: 2,049 items; at most 2,048"),
         (TEXTS, {"input": [1, 2]}, "check_embedding_ctx_length=False"),
-        (TEXTS, {"input": [[1], [2]]}, "body.input: token numbers"),
         (TEXTS, {"input": ["a", None]}, "body.input: item 1 is not text"),
         (TEXTS, {"input": None}, "body.input: Field required"),
-        (TEXTS, {"input": {"a": 1}}, "body.input: neither a text nor a list"),
         ("/search", {"question": "b", "documents": ["a"] * 10_001}, "at most 10,000"),
         ("/search", {"question": "?"}, "neither letter nor digit"),
         ("/search", {"question": "b", "k": 0}, "body.k: "),
         ("/search", {"question": "b", "min_score": 2}, "min_score"),
         ("/search", {"question": "b", "budget": "9" * 90 + "c"}, "is not a length"),
-        ("/search", {"question": "b", "budget": "9" * 5000}, "body.budget: String"),
         ("/search", {"question": "b", "budget": ["b"] * 90_000}, "body.budget: neither a list"),
         ("/check", [{"text": 1}] * 20_000, "body: not an object"),
         ("/check", {f"key {number}": 1 for number in range(20_000)}, "more than 100 fields"),
@@ -61,7 +58,6 @@ def test_null_is_the_default(
         ("/search", {"question": "b", "filter": 'kind = "md"'}, "body.filter: there is no such"),
         ("/search", {"question": "b", "filter": 'kind = "md"'}, "documents, where, rerank"),
         ("/search", {"question": "b", "k": True}, "body.k: "),
-        ("/documents/x/reading", {"ocr": None, "passwort": "b"}, "body.passwort"),
         ("/documents/x/reading", {"password": [{"a": 1}] * 90_000}, "body.password: neither"),
     ],
 )
@@ -125,14 +121,12 @@ def test_a_body_for_agents_is_small(client: httpx2.Client) -> None:
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        (TEXTS, {"input": [["a"] * 2000] * 1000}),
         ("/search", {"question": "b", "documents": [1] * 3_300_000}),
         # The wrong item is the last one, so that all of it would be read.
         ("/check", {"text": "b", "documents": [*["ab"] * 1_600_000, 1]}),
         # What is wrong comes late.
         ("/search", {"question": "b", "documents": [*["a" * 100] * 2000, *[{}] * 2_400_000]}),
         (TEXTS, {"user": "b" * 70_000, **{f"key {number}": 1 for number in range(700_000)}}),
-        (TEXTS, {"user": "b" * 70_000, "input": "b", "more": [{"a": 1}] * 1_100_000}),
     ],
 )
 def test_ten_megabytes_of_wrong_items_are_refused_at_once(

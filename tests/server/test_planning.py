@@ -111,17 +111,6 @@ def test_a_rebuild_reads_everything_and_forgets_the_rest(tmp_path: Path, folder:
     assert rebuilt["elsewhere.txt"].action == "remove"
 
 
-def test_another_way_of_reading_is_a_reason(folder: Path) -> None:
-    stamp = (folder / "three.pdf").stat()
-    here = info(str(folder / "three.pdf"), (stamp.st_size, stamp.st_mtime_ns))
-    found = by_name(plan([here], [folder], hidden="keep"))
-    assert (found["three.pdf"].action, found["three.pdf"].reason) == (
-        "change",
-        "read in another way",
-    )
-    assert by_name(plan([], [folder], ocr="always"))["photo.png"].action == "add"
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_and_a_locked_file_do_not_hold_it_up(folder: Path) -> None:
     os.mkfifo(folder / "pipe")

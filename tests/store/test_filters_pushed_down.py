@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -179,14 +178,3 @@ def test_facts_follow_their_document(store: Store) -> None:
     assert left(store, where) == set()
     store.vacuum()
     assert left(store, where) == set()
-
-
-def test_records_of_names_and_of_rows(store: Store) -> None:
-    with store.snapshot() as state:
-        infos = state.documents()
-        assert state.infos([*reversed(NAMES), "unknown"]) == infos
-        assert state.infos([]) == []
-        filled = [info for info in infos if info.sentences]
-        wanted = np.array([filled[1].first, filled[0].first, filled[1].first + 1], np.int64)
-        assert state.owners(wanted) == [filled[1], filled[0]]
-        assert state.owners(wanted[:0]) == []

@@ -216,19 +216,13 @@ def test_no_permission(tmp_path: Path) -> None:
 
 REFUSED = (
     ("postgresql://anna:s3/cr@et@db.example/notes", "a password holds one of"),
-    ("postgresql://anna:s3@cr@et@db.example/notes", "a password holds one of"),
     ("postgresql://anna:s3#cret@db.example/notes", "a password holds one of"),
     ("qdrant+http://:s3cret@localhost:6333", "cannot hold an index"),
-    ("HTTPS://example.org/index?s3cret", "cannot hold an index"),
     ("lance+s3://AKIA:s3cret@bucket/notes", "contains credentials or a port"),
     ("lance+s3://bucket/notes?aws_secret_access_key=s3cret", "an option other than endpoint"),
     ("lance+s3://bucket/notes?s3cret", "options of the address cannot be read"),
-    ("lance+s3://bucket/notes#s3cret", "an option other than endpoint"),
     ("lance+s3://bucket?region=s3cret", "names no bucket or no path"),
-    ("lance+s3:///notes", "names no bucket or no path"),
     ("lance+s3://bucket/notes?endpoint=http://anna:s3cret@host", "not an http or https URL"),
-    ("lance+s3://bucket/notes?endpoint=file:///s3cret", "not an http or https URL"),
-    ("lance+gs://bucket/s3cret", "cannot hold an index"),
     ("lance://", "names no folder"),
     ("notes/postgresql://anna:s3cret@db.example", "cannot hold an index"),
 )
