@@ -1,5 +1,6 @@
 """A real cluster on this machine: two workers, killed workers, a killed driver, poison files."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,17 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 if find_spec("ray") is None:
     pytest.skip("needs the extra ray", allow_module_level=True)
 
 import milepost
-from support.cli_process import environment
+from milepost.cli.program import program
+from support.cli_process import command, environment
 from support.files import write_files
 from support.postgres import fresh_schema
-from support.ray_process import RayDriver
+from support.ray_process import RayDriver, finished
 
-pytestmark = pytest.mark.xdist_group("ray")
 LIGHT = "landmark-light"
 
 
@@ -50,21 +52,17 @@ def check(place: str, files: list[Path]) -> None:
             assert len(state.vectors(infos)) == 150 * len(texts)
 
 
-@pytest.mark.parametrize("kind", ["folder", "server"])
 def test_two_workers_index_everything_once(
-    kind: str, driver: RayDriver, files: list[Path], tmp_path: Path
+    driver: RayDriver, files: list[Path], tmp_path: Path
 ) -> None:
-    with fresh_schema() as address:
-        place = str(tmp_path / "db") if kind == "folder" else address
-        seen: list[int] = []
-        report = driver.index(files, place, LIGHT, lambda name, done, of: seen.append(done))
-        # A batch that Ray sends again, because its worker did not answer, finds its files stored.
-        assert len(report["added"]) + len(report["unchanged"]) == 40
-        assert list(report["failed"]) == [str(files[-1])]
-        assert seen[-41:] == list(range(1, 42))
-        check(place, files)
-        again = driver.index(files, place, LIGHT)
-        assert (len(again["unchanged"]), again["sentences"]) == (40, 0)
+    seen: list[int] = []
+    place = str(tmp_path / "db")
+    report = driver.index(files, place, LIGHT, lambda name, done, of: seen.append(done))
+    # A batch that Ray sends again, because its worker did not answer, finds its files stored.
+    assert len(report["added"]) + len(report["unchanged"]) == 40
+    assert list(report["failed"]) == [str(files[-1])]
+    assert seen[-41:] == list(range(1, 42))
+    check(place, files)
 
 
 def workers() -> list[int]:
@@ -78,22 +76,6 @@ def workers() -> list[int]:
             if b"ray::" in title and b"IndexFiles" in title:
                 found.append(int(entry.name))
     return found
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-def test_killed_workers_lose_and_double_nothing(driver: RayDriver, files: list[Path]) -> None:
-    killed: list[int] = []
-
-    def kill(_: str, done: int, of: int) -> None:
-        if done in (2, 14):
-            killed.extend(workers()[:1])
-            os.kill(killed[-1], signal.SIGKILL)
-
-    with fresh_schema() as address:
-        report = driver.index(files, address, LIGHT, kill)
-        assert len(killed) >= 2
-        assert len(report["added"]) + len(report["unchanged"]) == 40
-        check(address, files)
 
 
 DRIVER = """
@@ -127,11 +109,40 @@ def killed_midway(files: list[Path], address: str) -> bool:
     return False
 
 
-def test_a_killed_driver_is_continued(driver: RayDriver, files: list[Path]) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+def test_what_is_killed_loses_and_doubles_nothing(driver: RayDriver, files: list[Path]) -> None:
+    """A driver that is killed, and two workers of the one that does the rest."""
+    killed: list[int] = []
+
+    def kill(_: str, done: int, of: int) -> None:
+        if done in (2, 14):
+            killed.extend(workers()[:1])
+            os.kill(killed[-1], signal.SIGKILL)
+
     with fresh_schema() as address:
         # Beside workers that were just killed, Ray may end a driver that has only begun.
         assert killed_midway(files, address) or killed_midway(files, address)
         time.sleep(1.0)
-        report = driver.index(files, address, LIGHT)
+        report = driver.index(files, address, LIGHT, kill)
+        assert len(killed) >= 2
         assert report["unchanged"]
+        assert len(report["added"]) + len(report["unchanged"]) == 40
         check(address, files)
+
+
+def test_the_command(driver: RayDriver, notes: Path, tmp_path: Path) -> None:
+    """By a cluster that ``RAY_ADDRESS`` names: what is new, gone and broken."""
+    given = "index", notes, "--db", tmp_path / "db", "--model", LIGHT
+    with milepost.open(tmp_path / "db", model=LIGHT) as index:
+        assert len(index.add(notes).added) == 3
+    (notes / "bees.txt").unlink()
+    write_files(notes, {"poison.pdf": b"%PDF-1.4 and nothing else", "wax.txt": "Wax melts."})
+    result = finished(command(*given, "--workers", "ray", "--json"), RAY_ADDRESS="auto")
+    assert result.returncode == 0
+    assert "poison.pdf" in result.stderr
+    report = json.loads(result.stdout)
+    assert report["removed"] == [str(notes / "bees.txt")]
+    assert report["added"] == [str(notes / "wax.txt")]
+    assert list(report["failed"]) == [str(notes / "poison.pdf")]
+    for wrong in (("--workers", "dask"), ("--workers", "ray", "--watch")):
+        assert CliRunner().invoke(program, [*map(str, given), *wrong]).exit_code == 2

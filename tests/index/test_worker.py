@@ -1,19 +1,15 @@
 """The class that clusters run: batches of files in, rows and an index out."""
 
-import json
 import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import milepost
-from milepost.cli.program import program
 from milepost.index.workers import IndexFiles
 from milepost.index.workers.worker import COLUMNS
-from support.cli_process import command
 from support.files import write_files
 from support.ray_process import finished
 
@@ -73,20 +69,3 @@ def test_ray_that_cannot_start(tmp_path: Path) -> None:
 def test_a_cluster_that_is_not_there() -> None:
     result = finished([sys.executable, "-c", REACH])
     assert "InputError: the cluster ray://127.0.0.1:9 cannot be reached" in result.stderr
-
-
-def test_the_command(notes: Path, tmp_path: Path) -> None:
-    given = "index", notes, "--db", tmp_path / "db", "--model", LIGHT
-    environ = {"MILEPOST_CACHE": str(tmp_path / "cache")}
-    assert "3 added" in finished(command(*given), **environ).stdout
-    (notes / "bees.txt").unlink()
-    write_files(notes, {"poison.pdf": b"%PDF-1.4 and nothing else", "wax.txt": "Wax melts."})
-    result = finished(command(*given, "--workers", "ray", "--json"), **environ)
-    assert result.returncode == 0
-    assert "poison.pdf" in result.stderr
-    report = json.loads(result.stdout)
-    assert report["removed"] == [str(notes / "bees.txt")]
-    assert report["added"] == [str(notes / "wax.txt")]
-    assert list(report["failed"]) == [str(notes / "poison.pdf")]
-    for wrong in (("--workers", "dask"), ("--workers", "ray", "--watch")):
-        assert CliRunner().invoke(program, [*map(str, given), *wrong]).exit_code == 2
