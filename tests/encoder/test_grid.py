@@ -48,13 +48,6 @@ def test_landmarks_that_cancel_out_give_zeros() -> None:
     assert found.tolist() == [[0.0, 0.0]]
 
 
-def test_a_document_by_hand() -> None:
-    """Mean of (1, 0) and (0.6, 0.8) is (0.8, 0.4); over its length √0.8: (0.894, 0.447)."""
-    vector = document_vector(np.array([[1.0, 0.0], [0.6, 0.8]], np.float32))
-    np.testing.assert_allclose(vector, [0.894427, 0.447214], atol=1e-6)
-    assert vector.dtype == np.float32
-
-
 def test_no_landmark_and_no_direction_give_zeros() -> None:
     assert document_vector(np.zeros((0, 4), np.float32)).tolist() == [0.0] * 4
     assert document_vector(np.array([[1, 0], [-1, 0]], np.float32)).tolist() == [0.0, 0.0]
@@ -94,7 +87,7 @@ def test_landmarks_lie_on_one_grid_in_all_windows(repeats: int) -> None:
         np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(LETTERS, st.sampled_from([1, 3, 8, 38]))
 def test_any_text(text: str, every: int) -> None:
     encoder = fake_encoder(granularity=every, window=40, left=10, right=5, longest=30)
@@ -119,13 +112,6 @@ def test_nothing_and_one_token() -> None:
         marks = GRID.encode(text)
         assert len(marks.vectors) == 1
         np.testing.assert_allclose(marks.document, marks.vectors[0], atol=1e-6)
-
-
-def test_a_grid_wider_than_the_text_is_one_landmark() -> None:
-    marks = fake_encoder(granularity=200).encode(PROSE)
-    assert len(marks.vectors) == 3
-    assert (marks.vectors == marks.vectors[0]).all()
-    np.testing.assert_allclose(marks.document, marks.vectors[0], atol=1e-6)
 
 
 def test_questions_are_means_of_their_landmarks() -> None:

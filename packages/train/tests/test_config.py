@@ -123,22 +123,9 @@ def test_any_table_is_read_or_refused(table: dict[str, Any]) -> None:
 
 EVERYTHING_WRONG = """
 sede = 3
-average = "x"
-threads = 0
 
 [data]
-tasks = "x"
 hold_out = 2
-
-[check]
-splti = 3
-every = 0
-
-[[stage]]
-kind = "marked"
-alpha = -1
-stepps = 3
-rate = 0
 
 [[stage]]
 kind = "merged"
@@ -152,10 +139,6 @@ steps = 0
 [[stage.part]]
 kind = "pears"
 foo = 3
-
-[[stage.part]]
-kind = "pairs"
-weight = 0
 """
 
 
@@ -167,15 +150,10 @@ def test_every_fault_of_a_file_is_reported(tmp_path: Path) -> None:
         read_config(file)
     wanted = [
         *(": missing key 'init'", ": missing key 'out'", ": unknown key 'sede'"),
-        *(': average is "x"', ": threads is 0"),
-        *(': data.tasks is "x"', ": data.hold_out is 2"),
-        *(": unknown key 'check.splti'", ": check.every is 0"),
-        *(": [[stage]] 1: unknown key 'stepps'", ": [[stage]] 1: missing key 'steps'"),
-        *(": [[stage]] 1: alpha is -1", ": [[stage]] 1: rate is 0"),
-        *(': [[stage]] 2: window is "x"', ': [[stage]] 2: landmarks is "x"'),
-        ": [[stage.part]] 1 of stage 3: unknown kind 'pears'",
-        ": [[stage.part]] 1 of stage 3: unknown key 'foo'",
-        *(": [[stage.part]] 2 of stage 3: weight is 0", ": [[stage]] 3: steps is 0"),
+        ": data.hold_out is 2",
+        *(': [[stage]] 1: window is "x"', ': [[stage]] 1: landmarks is "x"'),
+        ": [[stage.part]] 1 of stage 2: unknown kind 'pears'",
+        *(": [[stage.part]] 1 of stage 2: unknown key 'foo'", ": [[stage]] 2: steps is 0"),
     ]
     lines = str(caught.value).splitlines()
     assert sorted(line.partition(";")[0] for line in lines) == sorted(

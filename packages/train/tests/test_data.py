@@ -141,13 +141,14 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
         {"id": "empty", "text": " "},
         {**row, "id": "x"},
         {**row, "id": "x"},
+        {"id": "q2", "document": "d1", "qestion": "who sings?", "spans": [[4, 9]]},
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
     report = Report()
     found = load_task(path, Texts(TOKENIZER), report)
     assert [question.name for question in found] == ["line 2", "x"]
     told = sorted(map(str, report.bad))
-    assert len(told) == 7
+    assert len(told) == 8
     for line, words in (
         (3, "neither letter nor digit"),
         (4, "outside document 'a'"),
@@ -156,6 +157,7 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
         (7, "unknown split 'training'"),
         (8, "'text' is empty"),
         (10, "is already in line 9"),
+        (11, "'qestion'"),
     ):
         assert any(f"{path}, line {line}: " in each and words in each for each in told), (
             line,
@@ -209,39 +211,6 @@ def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None
     report = Report()
     assert len(load_task(both, Texts(TOKENIZER), report)) == 2
     assert named(report, both, 1, BROKEN_SAID)
-
-
-def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
-    question = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
-    asked = [
-        {**question, "id": "9"},
-        {"id": "q2", "document": "d1", "qestion": "who sings?", "spans": [[4, 9]]},
-        {"id": "d2", "text": TEXT},
-    ]
-    write(task / "questions.jsonl.gz", asked)
-    report = Report()
-    assert [q.name for q in load_task(task, Texts(TOKENIZER), report)] == ["9"]
-    reasons = (
-        "no 'question'; try: add question; it has 'id' or 'document' or 'qestion' or 'spans'",
-        "no 'question'; try: add question; it has 'id' or 'text'",
-    )
-    assert named(report, task / "questions.jsonl.gz", 2, reasons)
-
-    write(task / "questions.jsonl.gz", asked[:1])
-    write(task / "documents.jsonl.gz", [{"id": "a", "text": TEXT}, {**question, "id": "10"}])
-    report = Report()
-    assert [q.name for q in load_task(task, Texts(TOKENIZER), report)] == ["9"]
-    among = ("a 'question' among documents; try: leave the key out",)
-    assert named(report, task / "documents.jsonl.gz", 2, among)
-
-    both = tmp_path / "both.jsonl"
-    rows = [{"id": "a", "text": TEXT}, question, asked[1]]
-    both.write_text("\n".join(map(json.dumps, rows)))
-    report = Report()
-    assert [q.name for q in load_task(both, Texts(TOKENIZER), report)] == ["line 2"]
-    neither = ("no 'text' or 'question'; try: add text or question; it has 'id' or 'document' or",)
-    assert named(report, both, 3, neither)
-    assert next(report.lines()).endswith("1 document asked of, 1 bad line")
 
 
 def test_documents_held_out(task: Path) -> None:
@@ -319,23 +288,3 @@ def test_mined_negatives(tmp_path: Path) -> None:
     assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
         True
     ] * 3
-
-
-def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) -> None:
-    """They are of no use to anybody: neither a question nor a pair asks in their words."""
-    texts = [tokenize(TOKENIZER, "a", "t", TEXT)]
-    negatives = [{"document": "a", "span": span} for span in ([0, 9], [17, 35])]
-    path = write(
-        tmp_path / "mined.jsonl.gz",
-        [
-            {"id": "1", "question": "who sings", "negatives": negatives},
-            {"id": "2", "question": "who sings", "negatives": negatives[:1]},
-            {"id": "3", "question": "who stops", "negatives": negatives[1:]},
-        ],
-    )
-    report = Report()
-    found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
-    assert found == {("1", "who sings"): [(0, 0), (0, 1)], ("3", "who stops"): [(0, 1)]}
-    assert list(report.lines()) == [
-        f"{path}: 3 negatives, 1 negative of questions that are not read"
-    ]
