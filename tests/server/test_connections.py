@@ -22,7 +22,7 @@ def hasty(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connections, "HEAD_S", 2.0)
         patch.setattr(connections, "BODY_S", 3.0)
-        patch.setattr(connections, "STALL_S", 5.0)
+        patch.setattr(connections, "STALL_S", 2.0)
         patch.setattr("milepost.server.running.limits", lambda: (8, 8))
         with Server(str(texts), cache=tmp_path_factory.mktemp("cache")) as running:
             yield running
@@ -105,7 +105,7 @@ def test_a_client_that_does_not_read_is_cut_with_all_that_it_asked(hasty: Server
     asked = connected(hasty, b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 800)
     with suppress(OSError), asked:
         asked.settimeout(1)
-        time.sleep(20)
+        time.sleep(8)
         got = 0
         while block := asked.recv(1 << 20):
             got += len(block)

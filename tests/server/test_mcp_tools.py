@@ -3,8 +3,7 @@
 import base64
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,16 @@ import pytest
 pytest.importorskip("mcp", reason="needs the mcp extra")
 
 import anyio
-from mcp import Client, StdioServerParameters, stdio_client
+from click.testing import CliRunner, Result
+from mcp import Client
 
 import milepost
+from milepost.cli.program import program
 from milepost.exports.records import check_record, shared_record
 from milepost.server.documents import Library
 from milepost.server.mcp.server import create_server
 from milepost.server.mcp.tools import Tools, _cursor
 from milepost.types import Mark
-from support.cli_process import environment, python
 from support.files import write_files
 
 BOOK = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
@@ -185,32 +185,6 @@ def test_tools_say_that_they_only_look(server) -> None:
     assert all(each.annotations.read_only_hint and each.output_schema for each in listed)
 
 
-def test_over_stdio_with_a_folder(tmp_path: Path) -> None:
-    folder = write_files(tmp_path / "docs", {"bees.txt": "Bees make wax in eight glands."})
-    write_files(tmp_path, {"secret.txt": "The secret of the bees is honey."})
-    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "milepost", "mcp", "run", str(folder), "--model", "landmark-light"],
-        env={**environment(), "MILEPOST_CACHE": str(tmp_path / "cache")},
-    )
-
-    async def ask():
-        async with Client(stdio_client(parameters)) as client:
-            for _ in range(200):
-                got = await client.call_tool("documents", {})
-                found = got.structured_content
-                if found["total"] and not any("being indexed" in note for note in found["notes"]):
-                    break
-                await anyio.sleep(0.1)
-            return found, await client.call_tool("search", {"question": "secret of the bees"})
-
-    listed, found = anyio.run(ask)
-    assert [each["name"] for each in listed["documents"]] == ["bees.txt"]
-    assert "not read: link.txt" in listed["notes"]
-    assert "honey" not in found.content[0].text
-
-
 def test_over_http_in_the_server(tmp_path: Path) -> None:
     pytest.importorskip("fastapi", reason="needs the serve extra")
     from support.server import running_server
@@ -230,38 +204,42 @@ CONFIGS = {
 }
 
 
-def install(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    home = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home/.config")}
-    return python("-m", "milepost", "mcp", "install", *args, cwd=tmp_path, **home)
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Runs ``milepost mcp install`` in a folder and a home of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
+    return lambda *args: CliRunner().invoke(program, ["mcp", "install", *args])
 
 
 @pytest.mark.parametrize("client", CONFIGS)
-def test_install_keeps_what_was_there(tmp_path: Path, client: str) -> None:
+def test_install_keeps_what_was_there(tmp_path: Path, install, client: str) -> None:
     place, key = CONFIGS[client]
     file = tmp_path / place
     file.parent.mkdir(parents=True, exist_ok=True)
     before = {key: {"other": {"command": "x"}}, "theme": "dark"}
     file.write_text(json.dumps(before), encoding="utf-8")
     (tmp_path / "docs").mkdir()
-    done = install(tmp_path, client, "docs", "--yes")
-    assert done.returncode == 0, done.stderr
+    done = install(client, "docs", "--yes")
+    assert done.exit_code == 0, done.stderr
     after = json.loads(file.read_text(encoding="utf-8"))
     added = after[key].pop("milepost")
     assert after == before
     assert added["args"][-1] == str(tmp_path / "docs")
     assert "+" in done.stdout
-    assert "already has this server" in install(tmp_path, client, "docs", "--yes").stderr
+    assert "already has this server" in install(client, "docs", "--yes").stderr
 
 
-def test_install_for_codex_keeps_comments(tmp_path: Path) -> None:
+def test_install_for_codex_keeps_comments(tmp_path: Path, install) -> None:
     import tomllib
 
     file = tmp_path / "home" / ".codex" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text('# mine\nmodel = "o"\n\n[mcp_servers.other]\ncommand = "x"\n', encoding="utf-8")
     (tmp_path / "docs").mkdir()
-    done = install(tmp_path, "codex", "docs", "--yes")
-    assert done.returncode == 0, done.stderr
+    done = install("codex", "docs", "--yes")
+    assert done.exit_code == 0, done.stderr
     text = file.read_text(encoding="utf-8")
     assert text.startswith('# mine\nmodel = "o"')
     servers = tomllib.loads(text)["mcp_servers"]
@@ -269,12 +247,12 @@ def test_install_for_codex_keeps_comments(tmp_path: Path) -> None:
     assert servers["milepost"]["args"][-1] == str(tmp_path / "docs")
 
 
-def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path) -> None:
+def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path, install) -> None:
     file = tmp_path / ".mcp.json"
     file.write_text("{ // a comment\n}", encoding="utf-8")
     (tmp_path / "docs").mkdir()
-    done = install(tmp_path, "claude-code", "docs", "--yes")
-    assert done.returncode == 2
+    done = install("claude-code", "docs", "--yes")
+    assert done.exit_code == 2
     assert "was not changed" in done.stderr
     assert file.read_text(encoding="utf-8") == "{ // a comment\n}"
 

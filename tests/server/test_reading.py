@@ -72,8 +72,17 @@ def test_a_password_opens_a_file_and_is_kept_nowhere(
 
 
 def test_a_scan_is_read_when_somebody_wants_it(library: Path, tmp_path: Path) -> None:
+    """One that is locked, too: the password is not asked for again, and its pages stay locked."""
     needs_ocr()
+    (library / "both.pdf").write_bytes(locked(scan(pdf_of([VAULT], size=14)), PASSWORD))
     with running_server(library, cache=tmp_path / "cache") as (running, client):
+        assert failed(client)["both.pdf"]["remedy"] == "password"
+        path = f"/documents/{failed(client)['both.pdf']['id']}/reading"
+        assert client.post(path, json={"password": PASSWORD}).status_code == 202
+        running.indexed(client)
+        assert "both.pdf" not in failed(client)
+        found = client.post("/search", json={"question": "When does the vault open?"}).json()
+        assert found["passages"][0]["text"].strip() == VAULT
         identity = failed(client)["scan.pdf"]["id"]
         assert client.post(f"/documents/{identity}/reading", json={"ocr": True}).status_code == 202
         running.indexed(client)
@@ -85,22 +94,6 @@ def test_a_scan_is_read_when_somebody_wants_it(library: Path, tmp_path: Path) ->
         (box,) = client.get(f"/documents/{identity}/boxes?start=0&end=7").json()["boxes"]
         assert box["left"] == pytest.approx(72, abs=6)
         assert client.post("/documents/none/reading", json={"ocr": True}).status_code == 404
-
-
-def test_a_locked_scan_is_read_in_one_step(tmp_path: Path) -> None:
-    """The password is not asked for again to recognise the text; pages stay locked."""
-    needs_ocr()
-    (tmp_path / "scan.pdf").write_bytes(locked(scan(pdf_of([VAULT], size=14)), PASSWORD))
-    cache = tmp_path / "cache"
-    with running_server(tmp_path / "scan.pdf", cache=cache) as (running, client):
-        (one,) = failed(client).values()
-        assert one["remedy"] == "password"
-        path = f"/documents/{one['id']}/reading"
-        assert client.post(path, json={"password": PASSWORD}).status_code == 202
-        running.indexed(client)
-        assert failed(client) == {}
-        found = client.post("/search", json={"question": "When does the vault open?"}).json()
-        assert found["passages"][0]["text"].strip() == VAULT
 
 
 def test_a_server_without_text_recognition_says_how_to_install_it(
