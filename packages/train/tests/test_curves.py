@@ -29,7 +29,7 @@ def lines(count: int) -> list[dict[str, Any]]:
     return made
 
 
-@pytest.mark.parametrize("count", [0, 1, 9])
+@pytest.mark.parametrize("count", [0, 9])
 def test_logs_of_any_length(count: int, tmp_path: Path) -> None:
     """An alarm, a loss that ran away and half a last line stop nothing; the same log, the same."""
     log = lines(count)

@@ -174,12 +174,13 @@ def test_vectors_are_cut_and_of_unit_length_again(tmp_path, kind):
 
 
 def test_int8_is_cut_as_well_and_calibrated_on_the_grid(tmp_path):
-    """By the command, compared with torch cut the same way; an index knows the small vectors."""
+    """By the command, of a network that is not ours; an index knows the small vectors."""
     pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
     text = tmp_path / "notes.md"
     text.write_text(TEXT * 8, encoding="utf-8")
     arguments = [
-        *(write_checkpoint(tmp_path / "ours", "bert"), "--out", tmp_path / "out", "--json"),
+        *(tiny_folder(tmp_path / "hf", "xlm-roberta", num_hidden_layers=1), "--json"),
+        *("--out", tmp_path / "out"),
         *("--precision", "int8", "--calibration", text, "--dimensions", 16, "--window", 96),
         *("--granularity", 16),
     ]
@@ -188,12 +189,15 @@ def test_int8_is_cut_as_well_and_calibrated_on_the_grid(tmp_path):
     )
     said = json.loads(done.stdout)
     assert said["dimensions"] == 16
-    assert [parity["precision"] for parity in said["parity"]] == ["int8"]
+    (parity,) = said["parity"]
+    assert parity["precision"] == "int8"
+    assert parity["least_wanted"] <= parity["least"] < 0.99999
+    assert parity["mean"] >= parity["mean_wanted"]
     model = milepost.load(tmp_path / "out", cache=False)
     with milepost.open(model=model) as index:
         index.add(milepost.Document("ship", TEXT))
         assert index.search(QUESTION, k=1)[0].document == "ship"
-    assert model.encode(TEXT).vectors.shape == (7, 16)
+    assert model.encode(TEXT).vectors.shape[1] == 16
 
 
 def test_the_fingerprint_knows_the_size(tmp_path):

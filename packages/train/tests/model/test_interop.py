@@ -190,18 +190,10 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
     np.testing.assert_allclose(mean / np.linalg.norm(mean), wanted, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"query_prompt": "dog: "}, "puts prompts in front of texts"),
-        ({"document_prompt": "cat: "}, "puts prompts in front of texts"),
-    ],
-)
-def test_settings_that_a_model_folder_does_not_have(
-    tmp_path: Path, changes: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(ModelError, match=f"{said}"):
-        release(written(tmp_path / "lmk", **changes), tmp_path / "out")
+@pytest.mark.parametrize("prompt", ["query_prompt", "document_prompt"])
+def test_settings_that_a_model_folder_does_not_have(tmp_path: Path, prompt: str) -> None:
+    with pytest.raises(ModelError, match="puts prompts in front of texts"):
+        release(written(tmp_path / "lmk", **{prompt: "dog: "}), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
