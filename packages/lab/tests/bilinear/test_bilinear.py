@@ -4,19 +4,12 @@ import pytest
 import torch
 
 from milepost.errors import InputError
-from milepost_lab.bilinear.model import Rows, Scorer, loss_of, parted, right_of, sized
+from milepost_lab.bilinear.model import Rows, Scorer, parted, right_of, sized
 from milepost_lab.bilinear.study import command, evidence, pairs, planted
 from milepost_lab.pooling.fusion import FUSIONS
 from milepost_lab.runner import Run
 from milepost_lab.training import parameters
 from support.landmark_collections import write_task
-
-
-def test_losses_by_hand():
-    scores, true = torch.tensor([[0.0, 0.0, 0.0]]), torch.tensor([[True, True, False]])
-    assert loss_of(scores, true).item() == pytest.approx(0.405465, abs=1e-5)  # ln 3/2
-    one = loss_of(torch.zeros(1, 1), torch.ones(1, 1, dtype=torch.bool))
-    assert one.item() == pytest.approx(0.693147, abs=1e-5)
 
 
 def test_a_known_score_is_where_training_begins():

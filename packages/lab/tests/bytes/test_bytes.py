@@ -17,7 +17,6 @@ from milepost_lab.bytes.model import (
     pretrain,
     random_gaps,
     states,
-    window_at,
 )
 from milepost_lab.bytes.study import agreement, command, corpus, words_of
 
@@ -41,12 +40,6 @@ def test_gaps_are_drawn_apart():
 def test_6_normalised_transfer():
     found = normalised(np.array([[0.75, 0.65], [0.60, 0.70]]), np.array([0.40, 0.42]))
     np.testing.assert_allclose(found, [[1, 0.82143], [0.57143, 1]], atol=1e-5)
-
-
-def test_7_no_character_is_cut():
-    data = "abc漢".encode()
-    assert window_at(data, 0, 5) == b"abc"
-    assert window_at(data, 0, 6) == data
 
 
 def test_languages_share_words_and_no_byte():

@@ -9,7 +9,6 @@ from milepost_lab.stitch.model import (
     distil,
     least_squares,
     shared_map,
-    soft_cross_entropy,
     stitches,
     tune,
 )
@@ -27,11 +26,6 @@ def test_6_least_squares():
     for y, wanted in (([1.0, 3, 5], (2, 1)), ([-1.0, 3, 7], (4, -1))):
         weight, bias = least_squares(x, torch.tensor(y)[:, None])
         assert (weight.item(), bias.item()) == pytest.approx(wanted, abs=1e-5)
-
-
-def test_7_soft_cross_entropy_is_summed_over_classes():
-    found = soft_cross_entropy(torch.zeros(1, 2), torch.tensor([[0.0, 1.0986123]]))
-    assert found.item() == pytest.approx(0.693147, abs=1e-6)
 
 
 def images(count=20):
