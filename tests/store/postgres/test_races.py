@@ -37,7 +37,7 @@ def with_schema(address: str, name: str) -> str:
 
 
 def test_several_open_a_fresh_database_at_once(database: Callable[[], str]) -> None:
-    for _ in range(5):
+    for _ in range(2):
         address = database()
         places = [with_schema(address, f"s{number % 3}") for number in range(6)]
         assert at_once(*(lambda at=at: opened(at).close() for at in places)) == []
