@@ -54,7 +54,7 @@ def test_words_of_the_book_and_of_the_tokenizer(page: Page, light: Encoder) -> N
     tokens = vocabulary(light.folder / "tokenizer.json")
     words = sorted({*BOOK.read_text(encoding="utf-8").split(), *tokens})
     assert len(words) > 40_000
-    assert different(words[::6], page, light) == []
+    assert different(words[::20], page, light) == []
 
 
 def test_words_of_many_languages(page: Page, light: Encoder) -> None:
@@ -66,7 +66,7 @@ def test_words_of_many_languages(page: Page, light: Encoder) -> None:
 def test_letters_of_all_scripts(page: Page, light: Encoder) -> None:
     letters = [
         letter
-        for code in (*range(0x20, 0x3400, 3), *range(0xA640, 0xAC00, 3), *range(0xF900, 0x10000, 3))
+        for code in (*range(0x20, 0x3400, 7), *range(0xA640, 0xAC00, 7), *range(0xF900, 0x10000, 7))
         if (letter := chr(code)).isalnum()
     ]
     assert different([f"xx{letter}yyyy" for letter in letters], page, light) == []
