@@ -156,12 +156,11 @@ with milepost.open(model="landmark-light") as index:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_kill_loses_no_row(tmp_path: Path) -> None:
     target = tmp_path / "t.jsonl"
-    for die in (3, 5):
-        ended = python("-c", KILLED, target, die)
-        assert ended.returncode == -signal.SIGKILL, ended.stderr
-        assert not target.exists()
-        with Journal(target) as journal:
-            assert len(journal.rows) == die
+    ended = python("-c", KILLED, target, 3)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert not target.exists()
+    with Journal(target) as journal:
+        assert len(journal.rows) == 3
     python("-c", KILLED, target, 99, check=True)
     rows = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     assert [row["document"] for row in rows] == list("01234")

@@ -105,9 +105,9 @@ def test_terms_of_numbers(folder: Path) -> None:
     texts = [
         "".join(pick(pick(pools)) + pick(("", " ")) for _ in range(size))
         for size in (2, 3, 4, 5, 6, 9)
-        for _ in range(5000)
+        for _ in range(1000)
     ]
-    assert sum(any(others(text)) for text in texts) > 500
+    assert sum(any(others(text)) for text in texts) > 100
     assert other_terms([*texts, *filter(str.isdecimal, map(chr, range(0x1FFFF)))], folder) == []
 
 
