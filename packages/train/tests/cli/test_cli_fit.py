@@ -27,10 +27,14 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.fixture(scope="module")
+def learned():
+    return []
+
+
 @pytest.fixture
-def fitted_once(monkeypatch):
+def fitted_once(monkeypatch, learned):
     """Learn in earnest at the first call; the next ones are given what was learned."""
-    learned = []
 
     def once(*args, **options):
         learned[:] = learned or [fit(*args, **options)]
@@ -98,6 +102,7 @@ def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):
     assert "pip install ./packages/train" in result.stderr
 
 
+@pytest.mark.usefixtures("fitted_once")
 @pytest.mark.usefixtures("fitted_once")
 def test_a_task_left_out_is_asked_for_and_reported(cli, own_model, task, tmp_path, monkeypatch):
     other = tmp_path / "more.jsonl"
