@@ -1,6 +1,5 @@
 """Milepost's other packages: what is said where one is missing or of another version."""
 
-import json
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -92,8 +91,7 @@ def test_a_package_of_another_version_is_refused(install, capsys, odd):
 def test_the_help_names_what_is_not_installed(install):
     install(eval=__version__)
     text = CliRunner().invoke(program, ["--help"]).stdout
-    assert "Learn a model's ranking and probabilities. [milepost-train is not" in text
-    assert "Measure how much marked evidence is returned.\n" in text
+    assert "[milepost-train is not" in text
     assert program.list_commands(None)[-1] == "eval"
 
 
@@ -102,11 +100,6 @@ def test_a_mistyped_command_is_no_missing_package(install, capsys):
     with pytest.raises(SystemExit):
         program.main(["serch"])
     assert "unknown command 'serch'; try: 'search'" in capsys.readouterr().err
-
-
-def test_what_is_installed_is_returned() -> None:
-    assert require("json", extra="x") is json
-    assert require("os.path", extra="x").join("a", "b") == str(Path("a", "b"))
 
 
 def test_what_is_missing_names_its_extra() -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from milepost.cli.console.options import Settings
-from milepost_train.cli.train import Stop, _print
-from milepost_train.run import Trained
+from milepost_train.cli.train import Stop
 from support.cli_process import command, environment
 from support.tiny_runs import CHECK, write_run
 
@@ -37,22 +36,6 @@ def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> Non
     (tmp_path / "text.txt").write_text("The cat sat on the mat. A dog sat on the tree.")
     model = tmp_path / "run" / "model"
     assert cli("search", "who sat?", tmp_path / "text.txt", "--model", model).exit_code == 0
-
-
-def test_a_training_that_made_the_model_worse_says_so_last(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    checks = {0: {"task": 0.9}, 50: {"task": 0.95}, 100: {"task": 0.8}}
-    done = Trained(Path("run/checkpoint"), 100, 60.0, checks, 0)
-    _print(done, 1600, best=False)
-    shown = capsys.readouterr().out.splitlines()
-    assert "%: task 80.0" in shown[1]
-    assert "worse: 90.0 % before, 80.0 % after, at best 95.0 % at step 50" in shown[-1]
-    assert "--keep best" in shown[-1]
-    _print(done, 1600, best=True)
-    shown = capsys.readouterr().out.splitlines()
-    assert "%: task 95.0" in shown[1]
-    assert "step 50" in shown[2]
 
 
 def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from milepost.errors import InputError
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.left_out import measure_left_out, others
 from milepost_train.ranking.questions import Minimum, roles
-from milepost_train.ranking.report import lines
 from support.ranking_cases import add_absent, book_task
 
 FEW = Minimum(1, 1)
@@ -102,6 +101,3 @@ def test_a_row_is_what_the_others_taught(encoder, asked, paths):
     assert row["learned ranking"]["all tasks"]["evidence"]["document"] == own
     other = roles([paths["one"], paths["three"]], None, {}, enough=FEW)
     assert others(asked, ["two"], FEW)["two"] == other
-    text = "\n".join(lines({**whole, "left out": [row]}))
-    assert "two: learned from 10 questions (5) of others, no trees" in text
-    assert "learned ranking, collection, all tasks" in text
