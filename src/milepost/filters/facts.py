@@ -71,8 +71,7 @@ def facts(document: Described, wanted: Collection[str] | None = None) -> dict[st
 def _fact(document: Described, key: str) -> Value | None:
     if key == "document":
         parts = _with_slashes(document.name).split("/")
-        ends = tuple(filter(None, ("/".join(parts[first:]) for first in range(len(parts)))))
-        return ends[0] if len(ends) == 1 else ends or None
+        return _each(*("/".join(parts[first:]) for first in range(len(parts))))
     if key in ("folder", "kind"):  # of the file
         return None if document.source is None else _of_path(_with_slashes(document.source), key)
     value = document.properties.get(key)
@@ -98,8 +97,7 @@ def _with_slashes(path: str) -> str:
     return path if os.sep == "/" else path.replace(os.sep, "/")
 
 
-def _each(whole: str, part: str) -> Value | None:
-    """Both of two values, or the one there is."""
-    if part and part != whole:
-        return (whole, part)
-    return whole or None
+def _each(*values: str) -> Value | None:
+    """All values that there are, each once, or the one there is."""
+    found = tuple(dict.fromkeys(filter(None, values)))
+    return found[0] if len(found) == 1 else found or None

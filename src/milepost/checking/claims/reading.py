@@ -167,8 +167,10 @@ def read(text: str) -> Reading:
         is_content = len(plain) > 1 and plain not in _FUNCTION
         is_name = is_content and token[0].isupper() and (not begins or token[1:].isupper())
         odd = denied[at] % 2 == 1
-        verbs = {base(each.removesuffix("n't")) for each in lower[max(0, at - 2) : at]}
-        complement = COMPLEMENTS.get(plain, "") if verbs & STATES else ""
+        complement = COMPLEMENTS.get(plain, "")
+        if complement:  # of few words, so that no other is looked at behind its verb
+            verbs = (base(each.removesuffix("n't")) for each in lower[max(0, at - 2) : at])
+            complement = complement if STATES.intersection(verbs) else ""
         words[at] = Word(
             token, base(plain), len(words), start, end, is_content, is_name, odd, complement
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, read
@@ -20,24 +20,30 @@ def as_written(claim: str, sentences: Iterable[str]) -> str:
     'It is closed.'
     """
     texts = [read(sentence) for sentence in sentences]
-    there = [(each, text.text[each.start : each.end]) for text in texts for each in text.quantities]
-    for own in reversed(read(claim).quantities):
-        same = [written for each, written in there if _is_same(own, each)]
-        if same and claim[own.start : own.end] not in same:
-            claim = claim[: own.start] + same[0] + claim[own.end :]
-    return _with_states(claim, texts)
-
-
-def _with_states(claim: str, texts: Sequence[Reading]) -> str:
     own = read(claim)
+    for start, end, written in sorted((*_numbers(own, texts), *_states(own, texts)), reverse=True):
+        claim = claim[:start] + written + claim[end:]
+    return claim
+
+
+def _numbers(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, str]]:
+    there = [(each, text.text[each.start : each.end]) for text in texts for each in text.quantities]
+    for number in own.quantities:
+        same = [written for each, written in there if _is_same(number, each)]
+        if same and own.text[number.start : number.end] not in same:
+            yield number.start, number.end, same[0]
+
+
+def _states(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, str]]:
     for word in own.words:
         other = next((each for text in texts for each in text.complements(word)), None)
         before = own.words[word.at - 1] if word.at else word
         if other is not None and not word.is_denied:
-            return f"{claim[: word.start]}not {other.text}{claim[word.end :]}"
+            yield word.start, word.end, f"not {other.text}"
+            return
         if other is not None and before.text.lower() == "not":
-            return claim[: before.start] + other.text + claim[word.end :]
-    return claim
+            yield before.start, word.end, other.text
+            return
 
 
 def _is_same(one: Quantity, other: Quantity) -> bool:

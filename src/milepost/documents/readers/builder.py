@@ -16,6 +16,7 @@ _CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabella|tabla|tabela|表)\s*[\dA-Z一-十]", re.I
 )
 _MAX_CAPTION = 300  # characters
+_COLONS = (":", "：")
 _RECURS = 3  # times that a line stands in a document that is no heading
 
 
@@ -158,7 +159,7 @@ def labels(titles: Iterable[str]) -> set[str]:
     ['HAMLET', 'Note:']
     """
     counts = Counter(titles)
-    return {title for title, count in counts.items() if count >= _RECURS or title[-1] in ":："}
+    return {title for title, count in counts.items() if count >= _RECURS or title.endswith(_COLONS)}
 
 
 def caption_in(unit: str) -> str:
