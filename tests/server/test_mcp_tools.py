@@ -18,8 +18,9 @@ import milepost
 from milepost.cli.program import program
 from milepost.exports.records import check_record, shared_record
 from milepost.server.documents import Library
+from milepost.server.mcp import cursors
 from milepost.server.mcp.server import create_server
-from milepost.server.mcp.tools import Tools, _cursor
+from milepost.server.mcp.tools import Tools
 from milepost.types import Mark
 from support.files import write_files
 
@@ -146,6 +147,27 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
         assert both["parts"][1]["verdict"] == got["verdict"]
 
 
+def test_what_was_not_read_of_the_documents_is_said() -> None:
+    """Of those with passages, or of all that were searched in vain; within the budget."""
+    notes = tuple(f"page {page} has no text: a scan?" for page in range(3, 60))
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(milepost.Document("hive.pdf", "Bees make wax in eight glands.", notes=notes[:1]))
+        index.add(milepost.Document("sea.pdf", "Whales sing under water.", notes=notes))
+        server = create_server(Tools(Library(index, Path("/nowhere"))))
+        for tool, asked in (
+            ("search", {"question": "Where is wax made?"}),
+            ("check", {"text": "eight glands"}),
+        ):
+            said = call(server, tool, documents=["hive.pdf"], **asked).structured_content["notes"]
+            assert f"hive.pdf: {notes[0]}" in said
+            result = call(server, tool, min_score=1, budget_tokens=400, **asked)
+            assert tokens(index, result) <= 400
+        said = call(server, "search", question="Do cats purr?", min_score=1).structured_content[
+            "notes"
+        ]
+        assert any(re.match(r"\d+ more notes on what was not read", note) for note in said)
+
+
 def test_too_high_a_limit_names_the_best_probability(server) -> None:
     for tool, asked in (("search", {"question": QUESTION}), ("check", {"text": "Whales sing."})):
         found = call(server, tool, min_score=1, **asked).structured_content
@@ -161,7 +183,7 @@ def test_too_high_a_limit_names_the_best_probability(server) -> None:
         ("search", {"question": QUESTION, "documents": ["x"]}, "no document has"),
         ("search", {"question": QUESTION, "cursor": NESTED}, "not one of this question"),
         ("search", {"question": QUESTION, "filter": 'kind = "pdf"'}, "filter"),
-        ("documents", {"cursor": _cursor("documents", 200, 0)}, "cursor"),
+        ("documents", {"cursor": cursors.write("documents", 200, 0)}, "cursor"),
         ("search", {"question": QUESTION, "budget_tokens": 3}, "budget_tokens"),
         ("read", {"document": "note.txt", "page": 3}, "no pages"),
         ("read", {"document": "note.txt", "start": 900}, "start: 900"),

@@ -14,10 +14,11 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
+    """An archive of one time: its bytes name tests, which all workers of xdist must name alike."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

@@ -114,7 +114,7 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 
 
 def _broken(name: str, why: str) -> UnreadableFile:
-    return UnreadableFile(f"{name} is damaged: {why}", "download or save it again")
+    return UnreadableFile(f"{name} is damaged: {why}", "open and save it again")
 
 
 def _unescaped(name: str) -> str:

@@ -7,11 +7,9 @@ much, are fewer tokens to a language model.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from milepost.exports.records import shared_record
 from milepost.index.naming import document_id, short_id
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library
+from milepost.server.mcp import cursors
 from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
 from milepost.server.mcp.results import (
     Checked,
@@ -35,16 +34,13 @@ from milepost.server.mcp.results import (
 from milepost.server.names import one_line
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
-from milepost.wording import nothing_reaches
+from milepost.wording import counted, nothing_reaches
 
 _CHARACTERS = 6
 """Characters a token at most, on average: what is read before it is counted."""
 
 _CURSOR = 60
 """Tokens that are left for a cursor and a note."""
-
-_LONGEST_CURSOR = 200
-"""Characters of a cursor; a longer one may be JSON nested without end."""
 
 _PASSAGES = 200
 """Passages that can be paged through."""
@@ -100,13 +96,16 @@ class Tools:
             found = self._library.index.search_detailed(
                 question, documents=chosen, min_score=min_score, where=where, **limits
             )
+            # Without passages the reason is wanted where nothing could be found at all.
+            said = found.notes if found.passages or not found.terms else ()
+            found = replace(found, notes=(*self._unread(found.passages, chosen, budget), *said))
             return found
 
         with self._searching():
             if cursor is None:
                 result = self._first(question, budget, search)
                 more = bool(result.passages)
-                result.cursor = _cursor(question, budget, 0) if more else None
+                result.cursor = cursors.write(question, budget, 0) if more else None
             else:
                 result = self._following(question, budget, search, cursor)
         if not result.passages and cursor is not None:
@@ -135,7 +134,7 @@ class Tools:
         self, question: str, budget: int, search: Callable[..., SearchResult], cursor: str
     ) -> Searched:
         """Passages in order of their score, without those that came before."""
-        first, skipped = _places(cursor, question)
+        first, skipped = cursors.read(cursor, question)
         shown = self._first(question, first, search).passages
         found = search(question, k=_PASSAGES)
         left = [
@@ -148,7 +147,7 @@ class Tools:
             best = [self._best_sentence(found, left[0])]
             result = self._within(best, found, budget)
         if len(result.passages) < len(left) and result.passages:
-            result.cursor = _cursor(question, first, skipped + len(result.passages))
+            result.cursor = cursors.write(question, first, skipped + len(result.passages))
         return result
 
     def _evidence(self, passages: Sequence[Passage]) -> list[Evidence]:
@@ -175,7 +174,7 @@ class Tools:
     def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
         """The passages, best first, that the budget holds with their documents' names."""
         names = self._names({each.document for each in found.passages})
-        notes = self._notes(found)
+        notes = [*self._indexing(), *found.notes]
 
         def first(size: int) -> Searched:
             some = passages[:size]
@@ -260,10 +259,9 @@ class Tools:
             for place in found.places
         ]
         passages = self._evidence(found.passages)
-        names = self._names(
-            {each.document for each in found.places} | {each.document for each in found.passages}
-        )
-        notes = [*self._indexing(), *found.notes]
+        evidence = [*found.places, *found.passages]
+        names = self._names({each.document for each in evidence})
+        notes = [*self._indexing(), *self._unread(evidence, chosen, budget), *found.notes]
         parts = [Part(text=each.text, verdict=each.verdict) for each in found.parts]
 
         def first(size: int) -> Checked:  # the places come first
@@ -283,7 +281,7 @@ class Tools:
     def documents(self, cursor: str | None = None) -> Documents:
         """The documents that can be searched."""
         infos = self._library.index.documents()
-        after = 0 if cursor is None else _places(cursor, _LIST)[1]
+        after = 0 if cursor is None else cursors.read(cursor, _LIST)[1]
         rows = [
             Listed(
                 id=short_id(info.name),
@@ -302,13 +300,33 @@ class Tools:
         result = fitted(first, len(rows), self._tokens, _LISTED - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
-            result.cursor = _cursor(_LIST, LEAST, last)
+            result.cursor = cursors.write(_LIST, LEAST, last)
         return result
 
-    def _notes(self, found: SearchResult) -> list[str]:
-        # Without passages the reason is wanted where nothing could be found at all.
-        said = found.notes if found.passages or not found.terms else ()
-        return [*self._indexing(), *said]
+    def _unread(
+        self,
+        found: Sequence[Evidence | Match | Passage],
+        chosen: Collection[str] | None,
+        budget: int,
+    ) -> list[str]:
+        """What was left out when the documents that were found, or searched in vain, were read.
+
+        As many notes as an eighth of the budget holds, and how many more there are.
+        """
+        names = {each.document for each in found} or chosen
+        infos = self._library.index.documents(names)
+        notes = [
+            one_line(f"{self._library.shown_name(info)}: {note}")
+            for info in infos
+            for note in info.notes
+        ]
+        said: list[str] = []
+        for note in notes:
+            if self._tokens("\n".join([*said, note])) > budget // 8:
+                more = counted(len(notes) - len(said), "more note")
+                return [*said, f"{more} on what was not read: see `documents`"]
+            said.append(note)
+        return said
 
     def _indexing(self) -> list[str]:
         if self._indexer is None:
@@ -364,30 +382,3 @@ def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
         hint = f"1 to {last}" if places else "start, because this document has no pages"
         raise InputError(f"page: {page} is not in {one_line(Path(info.name).name)}", hint)
     return int(places[page])
-
-
-def _cursor(of: str, *places: int) -> str:
-    """Numbers that lead on, for one question only."""
-    data = json.dumps([_mark(of), *places], separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _places(cursor: str, of: str) -> tuple[int, int]:
-    """The numbers of a cursor.
-
-    Raises:
-        InputError: it is none, or of another question.
-    """
-    try:
-        given = cursor if len(cursor) <= _LONGEST_CURSOR else ""
-        data = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
-        mark, first, skipped = json.loads(data)
-        if mark == _mark(of) and LEAST <= first <= MOST and 0 <= skipped <= 1 << 40:
-            return int(first), int(skipped)
-    except (ValueError, TypeError, RecursionError, binascii.Error):
-        pass
-    raise InputError("the cursor is not one of this question", "the `cursor` of the last result")
-
-
-def _mark(of: str) -> str:
-    return document_id(of)[:6]

@@ -46,7 +46,7 @@ def open_pdf(data: bytes, name: str) -> Iterator[OpenPdf]:
         UnreadableFile: empty, not a PDF, damaged beyond repair, or a password is needed.
     """
     if not data:
-        raise UnreadableFile(f"{name} is empty (0 bytes)", "download it again")
+        raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
         raise UnreadableFile(f"{name} is not a PDF", "check the type of the file")
     try:
@@ -56,7 +56,7 @@ def open_pdf(data: bytes, name: str) -> Iterator[OpenPdf]:
         raise _refusal(name) from error
     try:
         if not pages:
-            raise UnreadableFile(f"{name} has no pages", "download it again")
+            raise UnreadableFile(f"{name} has no pages", "open and save it again")
         yield document
     finally:
         document.close()
@@ -87,7 +87,7 @@ def _refusal(name: str) -> UnreadableFile:
         return UnreadableFile(
             f"{name} is encrypted in a way that cannot be read", "save a copy without encryption"
         )
-    return UnreadableFile(f"{name} is damaged or truncated", "download it again")
+    return UnreadableFile(f"{name} is damaged or truncated", "open and save it again")
 
 
 def read_properties(document: Any) -> Properties:
