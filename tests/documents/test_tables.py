@@ -185,6 +185,12 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
             ["Name | Legs", "Name: Bee | Legs: 6", "Cell | Sides", "Cell: Comb | Sides: 6",
              "Cell: a | Sides: b"],
         ),
+        # A label in four may be a figure, above columns of figures.
+        (
+            [["Title", "Rating", "Share", "18 - 49"], ["Wax", "9.9", "15", "6.0"]],
+            ["Title | Rating | Share | 18 - 49",
+             "Title: Wax | Rating: 9.9 | Share: 15 | 18 - 49: 6.0"],
+        ),
     ],
 )  # fmt: skip
 def test_cells_have_the_names_of_their_columns(rows: list[list[str]], wanted: list[str]) -> None:
@@ -193,6 +199,10 @@ def test_cells_have_the_names_of_their_columns(rows: list[list[str]], wanted: li
 
 def test_rows_without_names_stay_as_they_are() -> None:
     """A value that comes again, a figure or a sentence is not the name of a column."""
+    amounts = [["Revenues", "28,495,992.92", "Sources", "Totals"], ["Bees", "7", "8", "9"]]
+    assert lines(*amounts)[1] == "Bees | 7 | 8 | 9"
+    words = [["Anna", "Paris", "baker", "34"], ["Bert", "Oslo", "smith", "41"]]
+    assert lines(*words)[1] == "Bert | Oslo | smith | 41"
     for first in (["Anna", "Paris"], ["3.5", "7"], ["It rained.", "It snowed."]):
         below = [[*first[:1], "Rome"], ["Bert", "Oslo"]]
         assert lines(first, *below)[0] == " | ".join(first)

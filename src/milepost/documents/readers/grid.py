@@ -25,6 +25,7 @@ Row = tuple[int, Cells]
 _MAX_LABEL = 60
 _SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
+_MAX_FIGURED = 12  # characters of a label like "18 - 49": longer ones are amounts
 _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?(?:19|20)?\d\d)?", re.I)
 _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
 
@@ -193,16 +194,20 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
     Its cells must be distinct labels, none may recur in its column, and the rows below may fill few
     other columns; its first cell may not end in a colon as those below do. Any further such row of
     a sheet (``second``) must be above figures. A row of figures names columns only if they are
-    years beside an empty first cell.
+    years beside an empty first cell. One label in four may be another figure, such as "18 - 49",
+    if two in words are above columns of figures alone.
     """
     last, row = rows[index]
     cells = [cell for cell in row if cell]
-    if len(set(cells)) < len(cells) or not all(map(_is_label, cells)):
+    figured = [cell for cell in cells if not _is_label(cell)]
+    if len(set(cells)) < len(cells) or not all(map(_is_figure, figured)):
+        return False
+    if 4 * len(figured) > len(cells) or max(map(len, figured), default=0) > _MAX_FIGURED:
         return False
     if all(map(_is_figure, cells)) and (row[0] or len(cells) < 2):
         return False
     inside = outside = 0
-    figures = False
+    above: dict[bool, set[int]] = {True: set(), False: set()}  # columns of figures, of words
     for number, other in rows[index + 1 : index + 1 + _SAMPLE]:
         if number > last + 1:
             break
@@ -214,8 +219,12 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
                 return False
             inside += bool(cell and label)
             outside += bool(cell and not label and column)
-            figures = figures or _is_figure(cell)
-    return inside > 3 * outside and (figures or not second)
+            if cell:
+                above[_is_figure(cell)].add(column)
+    words = {column for column, label in enumerate(row) if sum(map(str.isalpha, label)) > 3}
+    if figured and len(words & (above[True] - above[False])) < 2:
+        return False
+    return inside > 3 * outside and (bool(above[True]) or not second)
 
 
 def column_names(rows: Sequence[Cells]) -> Cells:

@@ -7,7 +7,7 @@ much, are fewer tokens to a language model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +98,8 @@ class Tools:
             )
             # Without passages the reason is wanted where nothing could be found at all.
             said = found.notes if found.passages or not found.terms else ()
-            found = replace(found, notes=(*self._unread(found.passages, chosen, budget), *said))
+            among = _documents(found.passages) or chosen  # those found, or searched in vain
+            found = replace(found, notes=(*self._unread(among, budget), *said))
             return found
 
         with self._searching():
@@ -173,7 +174,7 @@ class Tools:
 
     def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
         """The passages, best first, that the budget holds with their documents' names."""
-        names = self._names({each.document for each in found.passages})
+        names = self._names(_documents(found.passages))
         notes = [*self._indexing(), *found.notes]
 
         def first(size: int) -> Searched:
@@ -259,9 +260,9 @@ class Tools:
             for place in found.places
         ]
         passages = self._evidence(found.passages)
-        evidence = [*found.places, *found.passages]
-        names = self._names({each.document for each in evidence})
-        notes = [*self._indexing(), *self._unread(evidence, chosen, budget), *found.notes]
+        among = {each.document for each in found.places} | _documents(found.passages)
+        names = self._names(among)
+        notes = [*self._indexing(), *self._unread(among or chosen, budget), *found.notes]
         parts = [Part(text=each.text, verdict=each.verdict) for each in found.parts]
 
         def first(size: int) -> Checked:  # the places come first
@@ -303,21 +304,14 @@ class Tools:
             result.cursor = cursors.write(_LIST, LEAST, last)
         return result
 
-    def _unread(
-        self,
-        found: Sequence[Evidence | Match | Passage],
-        chosen: Collection[str] | None,
-        budget: int,
-    ) -> list[str]:
-        """What was left out when the documents that were found, or searched in vain, were read.
+    def _unread(self, documents: Collection[str] | None, budget: int) -> list[str]:
+        """What was left out when documents were read; None for all.
 
         As many notes as an eighth of the budget holds, and how many more there are.
         """
-        names = {each.document for each in found} or chosen
-        infos = self._library.index.documents(names)
         notes = [
             one_line(f"{self._library.shown_name(info)}: {note}")
-            for info in infos
+            for info in self._library.index.documents(documents)
             for note in info.notes
         ]
         said: list[str] = []
@@ -358,6 +352,10 @@ class Tools:
             return text
         whole = [end for _, end in split(text[:fits]) if end < fits]
         return text[: whole[-1]] if whole and whole[-1] > fits // 2 else text[:fits]
+
+
+def _documents(passages: Iterable[Passage]) -> set[str]:
+    return {each.document for each in passages}
 
 
 def _of(names: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, str]:
