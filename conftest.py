@@ -72,7 +72,6 @@ SLOW = (
     "tests/cli/test_cli_commands.py",
     "tests/cli/test_cli_index.py",
     "tests/cli/test_cli_storage.py",
-    "tests/cli/test_cli_recognition.py",
     "tests/cli/test_cli_search.py",
     "tests/cli/test_cli_screens.py",
     "tests/cli/test_cli_terminal.py",

@@ -7,9 +7,8 @@ much, are fewer tokens to a language model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +95,6 @@ class Tools:
             found = self._library.index.search_detailed(
                 question, documents=chosen, min_score=min_score, where=where, **limits
             )
-            # Without passages the reason is wanted where nothing could be found at all.
-            said = found.notes if found.passages or not found.terms else ()
-            among = _documents(found.passages) or chosen  # those found, or searched in vain
-            found = replace(found, notes=(*self._unread(among, budget), *said))
             return found
 
         with self._searching():
@@ -109,6 +104,8 @@ class Tools:
                 result.cursor = cursors.write(question, budget, 0) if more else None
             else:
                 result = self._following(question, budget, search, cursor)
+        if not found.passages:  # all that were searched in vain
+            result.notes += self._unread(self._library.index.documents(chosen), budget)
         if not result.passages and cursor is not None:
             result.notes.append("nothing else was found")
         elif not found.passages and found.best_score > 0.0:
@@ -174,8 +171,11 @@ class Tools:
 
     def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
         """The passages, best first, that the budget holds with their documents' names."""
-        names = self._names(_documents(found.passages))
-        notes = [*self._indexing(), *found.notes]
+        infos = self._library.index.documents({each.document for each in found.passages})
+        names = self._names(infos)
+        # Without passages the reason is wanted where nothing could be found at all.
+        said = found.notes if found.passages or not found.terms else ()
+        notes = [*self._indexing(), *self._unread(infos, budget), *said]
 
         def first(size: int) -> Searched:
             some = passages[:size]
@@ -188,10 +188,10 @@ class Tools:
 
         return fitted(first, len(passages), self._tokens, budget - _CURSOR)
 
-    def _names(self, documents: Collection[str]) -> dict[str, str]:
+    def _names(self, infos: Iterable[DocumentInfo]) -> dict[str, str]:
         """Short id → name for clients of documents."""
         names: dict[str, list[str]] = {}
-        for info in self._library.index.documents(documents):
+        for info in infos:
             names.setdefault(short_id(info.name), []).append(self._library.shown_name(info))
         return {key: ", ".join(each) for key, each in names.items()}
 
@@ -260,9 +260,11 @@ class Tools:
             for place in found.places
         ]
         passages = self._evidence(found.passages)
-        among = {each.document for each in found.places} | _documents(found.passages)
-        names = self._names(among)
-        notes = [*self._indexing(), *self._unread(among or chosen, budget), *found.notes]
+        among = {each.document for each in found.places}
+        among |= {each.document for each in found.passages}
+        infos = self._library.index.documents(among or chosen)  # or all that were searched in vain
+        names = self._names(infos)
+        notes = [*self._indexing(), *self._unread(infos, budget), *found.notes]
         parts = [Part(text=each.text, verdict=each.verdict) for each in found.parts]
 
         def first(size: int) -> Checked:  # the places come first
@@ -304,14 +306,14 @@ class Tools:
             result.cursor = cursors.write(_LIST, LEAST, last)
         return result
 
-    def _unread(self, documents: Collection[str] | None, budget: int) -> list[str]:
-        """What was left out when documents were read; None for all.
+    def _unread(self, infos: Iterable[DocumentInfo], budget: int) -> list[str]:
+        """What was left out when documents were read.
 
         As many notes as an eighth of the budget holds, and how many more there are.
         """
         notes = [
             one_line(f"{self._library.shown_name(info)}: {note}")
-            for info in self._library.index.documents(documents)
+            for info in infos
             for note in info.notes
         ]
         said: list[str] = []
@@ -352,10 +354,6 @@ class Tools:
             return text
         whole = [end for _, end in split(text[:fits]) if end < fits]
         return text[: whole[-1]] if whole and whole[-1] > fits // 2 else text[:fits]
-
-
-def _documents(passages: Iterable[Passage]) -> set[str]:
-    return {each.document for each in passages}
 
 
 def _of(names: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, str]:

@@ -158,21 +158,23 @@ def _recursive(
     )
 
     def spans(text: str) -> list[Span]:
+        # With chunks of one character white space is one as well.
+        chunks = [chunk for chunk in made.split_text(text) if not chunk.isspace()]
+        latest = [len(text)]  # starts, from the last on: no later chunk begins before one
+        for chunk in reversed(chunks):
+            latest.append(text.rfind(chunk, 0, latest[-1] + len(chunk)))
         found: list[Span] = []
-        start = 0
-        for chunk in made.split_text(text):
-            if chunk.isspace():  # with chunks of one character white space is one as well
-                continue
-            # A chunk begins behind the last one's start, and at most an overlap before its end.
-            in_characters = measure is len or not overlap
-            first = max(start, found[-1][1] - overlap) if found and in_characters else start
-            at = text.find(chunk, first)
-            if at < 0:  # characters without a token are no overlap to LangChain
-                at = text.find(chunk, start)
-            if at < 0:  # the last one again, of which white space at its start was stripped
-                at = text.rindex(chunk)
+        for chunk, last in zip(chunks, latest[:0:-1], strict=True):
+            begin, end = found[-1] if found else (-1, 0)
+            # Behind the last one's start and at most an overlap before its end; characters without
+            # a token are no overlap to LangChain; white space before the last one was stripped.
+            within = end - overlap if measure is len or not overlap else 0
+            starts = (
+                text.find(chunk, first, last + len(chunk))
+                for first in (max(begin + 1, within), begin + 1, max(begin, 0))
+            )
+            at = next(start for start in starts if start >= 0)
             found.append((at, at + len(chunk)))
-            start = at + 1
         return found
 
     return spans
