@@ -148,7 +148,7 @@ def number(said: str | None, default: int) -> int:
 
 def every(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
     """List all elements with a local name, in document order."""
-    return [node for node in root.iter() if local(node) == name]
+    return [node for node in root.iter() if _without_namespace(node.tag) == name]
 
 
 def path_in(folder: str, link: str) -> str:

@@ -44,6 +44,34 @@ _Parts = list[tuple[bool, str]]
 """Places of digits (``#``, ``0``, ``?``) and texts in order; true for a place."""
 
 
+@dataclass(slots=True, frozen=True)
+class _Usual:
+    """A format of digits with a fixed number of decimals, as most are: read once, it writes fast.
+
+    Attributes:
+        before: the text in front of the digits.
+        least: how many digits a whole number has at least.
+        has_groups: whether thousands are set apart.
+        step: the unit of the last decimal.
+        shift: powers of ten by which the number is multiplied.
+        after: the text behind the digits.
+    """
+
+    before: str
+    least: int
+    has_groups: bool
+    step: Decimal
+    shift: int
+    after: str
+
+    def written(self, value: float) -> str:
+        exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(self.shift)
+        digits = f"{exact.quantize(self.step, ROUND_HALF_UP):{',' if self.has_groups else ''}f}"
+        whole, point, decimals = digits.partition(".")
+        whole = ("" if whole == "0" else whole).rjust(self.least, "0")
+        return f"{self.before}{whole}{point}{decimals}{self.after}"
+
+
 @dataclass(slots=True)
 class _Section:
     """What a format says of numbers of one kind.
@@ -59,6 +87,7 @@ class _Section:
         has_groups: whether thousands are set apart.
         scale: how often the number is divided by a thousand.
         condition: which numbers have this format; None if their signs decide.
+        usual: the same in short, of most formats.
     """
 
     whole: _Parts = field(default_factory=list)
@@ -71,6 +100,7 @@ class _Section:
     has_groups: bool = False
     scale: int = 0
     condition: tuple[str, float] | None = None
+    usual: _Usual | None = None
 
 
 def shown(code: str, value: float) -> str | None:
@@ -159,10 +189,41 @@ def _section(code: str) -> _Section | None:
             section.divisor, region = match["divisor"], section.behind
         elif kind:
             return None  # two points, a date
+    section.usual = _usual(section)
     return section
 
 
+def _usual(section: _Section) -> _Usual | None:
+    """Return the short form of a format; None if it has none."""
+    match = _USUAL.fullmatch("".join(text if is_place else "." for is_place, text in section.whole))
+    decimals = "".join(text if is_place else "." for is_place, text in section.decimals)
+    is_other = section.is_general or section.exponent or section.divisor
+    if is_other or not match or decimals.rstrip(".").strip("0"):
+        return None
+    least, places = len(match["zeros"]), decimals.count("0")
+    behind = [text for is_place, text in section.decimals if not is_place]
+    texts = [text for _, text in section.whole]
+    after = "".join(texts[match.end("zeros") :])
+    is_grouped_below = section.has_groups and least > 1  # as 0,001
+    if is_grouped_below or (after and places) or not (match["places"] or least or places):
+        return None
+    percents = sum(text == "%" for text in [*texts, *behind])
+    return _Usual(
+        before="".join(texts[: match.start("places")]),
+        least=least,
+        has_groups=section.has_groups and bool(match["places"] or least),
+        step=Decimal(1).scaleb(-places),
+        shift=2 * percents - 3 * section.scale,
+        after=after + "".join(behind),
+    )
+
+
+_USUAL = re.compile(r"\.*(?P<places>#*)(?P<zeros>0*)\.*")
+
+
 def _written(section: _Section, value: float) -> str:
+    if section.usual is not None:
+        return section.usual.written(value)
     percents = sum(text == "%" for _, text in section.whole + section.decimals)
     exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(2 * percents - 3 * section.scale)
     if not any(is_place for is_place, _ in _digits(section)):

@@ -28,11 +28,11 @@ class Styles:
         self._looks: dict[str, Look] = {}
         for root in roots:
             for node in root.iter():
-                tag, name = local(node), attribute(node, "name") or ""
+                tag = local(node)
                 if tag == "style":
-                    self._known[name] = node
+                    self._known[attribute(node, "name") or ""] = node
                 elif tag == "list-style":
-                    self.lists[name] = _levels(node)
+                    self.lists[attribute(node, "name") or ""] = _levels(node)
                 elif tag == "outline-style":
                     self.outline = _levels(node)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import product
 from xml.etree import ElementTree
 
-from milepost.documents.readers.archive import attribute, every, number
+from milepost.documents.readers.archive import attribute, every, local, number
 from milepost.documents.readers.number_formats import BUILT_IN, shown
 
 _CELL = re.compile(
@@ -90,14 +90,25 @@ def shown_in_opendocument(
         for cell in line:
             columns = number(attribute(cell, "number-columns-repeated"), 1)
             kind, stored = attribute(cell, "value-type"), attribute(cell, "string-value")
-            has_looks = bool(every(cell, "span"))
-            text = read(cell) if kind in _NUMBERS or stored == "" or has_looks else ""
+            plain = _plain(cell)
+            has_looks = plain is None and bool(every(cell, "span"))
+            text = ""
+            if kind in _NUMBERS or stored == "" or has_looks:
+                text = read(cell) if plain is None else plain
             if text or has_looks:
                 for place in product(range(row, row + min(rows, _REPEATED)), range(columns)):
                     found[place[0], column + place[1]] = text
             column += columns
         row += rows
     return found
+
+
+def _plain(cell: ElementTree.Element) -> str | None:
+    """The text of a cell with one paragraph without a style or anything in it; of others None."""
+    if len(cell) != 1 or len(cell[0]) or cell[0].attrib or local(cell[0]) != "p":
+        return None
+    text = cell[0].text or ""
+    return " ".join(text.split()) if text.isascii() else None
 
 
 def read_formats(root: ElementTree.Element) -> dict[int, str]:
