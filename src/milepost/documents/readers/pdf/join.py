@@ -106,9 +106,6 @@ class _Paragraph:
     def goes_on_behind(self, rest: _Paragraph, between: Sequence[_Paragraph]) -> bool:
         """Whether a sentence goes on in ``rest``, interrupted by what stands between the two."""
         last, at = self.last, rest.last + 1 - len(rest.lines)
-        near = rest.page <= self.lines[-1][0] + 1
-        if not (near and self.is_running and rest.is_running):
-            return False
         line = self.lines[-1][1]
         return cuts_sentence(self.flow, last, rest.flow, at) and all(
             each.interrupts(line) for each in between
@@ -152,8 +149,14 @@ def _halves(done: list[_Paragraph], start: list[_Paragraph]) -> tuple[int, int] 
     running = near and done[last].is_running and start[0].is_running
     if running and not done[last].is_ended and start[0].lines[0][1].text[0].islower():
         return last, 0
+    page = start[0].page
+    cut = [
+        place
+        for place in range(len(done) - 1, max(-1, len(done) - 1 - _REACH), -1)
+        if page <= done[place].lines[-1][0] + 1 and done[place].is_running
+    ]
     for at, rest in enumerate(start[:_REACH]):
-        for place in range(len(done) - 1, max(-1, len(done) - 1 - _REACH), -1):
+        for place in cut if rest.is_running else ():
             if done[place].goes_on_behind(rest, [*done[place + 1 :], *start[:at]]):
                 return place, at
     return (last, 0) if near else None
