@@ -7,8 +7,8 @@
 ``records`` reads landmarks alone: ``data/swaps`` (twins told apart, the best landmark), and ranks
 on questions in other words and of ``written``; in windows of two sizes, each sentence alone, and
 with a context vector what each part of the vector tells apart. ``table`` gives means over seeds,
-and differences from an arm with intervals over documents. ``controls`` gives all-MiniLM-L6-v2 and
-BM25 each sentence of ``data/swaps`` with 0, 3, 5 and 8 sentences before it as one text.
+and differences from an arm with intervals over documents. ``controls`` gives all-MiniLM-L6-v2, BM25
+and the shipped network each sentence of ``data/swaps`` with 0 to 8 before it as one text.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+import milepost
 from context_study import ROOT, SHARED
 from milepost.documents.sentences import split as sentences_of
 from milepost.encoder.engine.tokenizer import Tokenizer
@@ -189,13 +190,14 @@ def _values(seeds: Sequence[Sequence[Mapping[str, Any]]], figure: str) -> list[l
 
 
 def controls(split: str) -> dict[str, Any]:
-    """What MiniLM and BM25 tell apart, in percent, by the number of sentences before."""
+    """What chunks tell apart, in percent, by the number of sentences before."""
     import bm25s
     from sentence_transformers import SentenceTransformer
 
     from milepost_eval.embedders.choose import minilm_folder
 
     minilm = SentenceTransformer(str(minilm_folder()), device="cpu")
+    shipped = milepost.load()
     figures: dict[str, list[float]] = defaultdict(list)
     for document, asked in sets(split)["swaps"]:
         text = document["text"]
@@ -207,12 +209,15 @@ def controls(split: str) -> dict[str, Any]:
                 for number, (_, end) in enumerate(spans)
             ]
             vectors = minilm.encode([*texts, *questions], normalize_embeddings=True)
+            tokens = (ids[-500:] for ids, _, _ in shipped.tokenizer.count(texts))
+            landmarks = np.concatenate(shipped.encode_windows([[ids] for ids in tokens]))
             words = bm25s.BM25()
             words.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
             for row, question in enumerate(asked):
                 terms = bm25s.tokenize(questions[row], return_ids=False, show_progress=False)[0]
                 scores = {
                     "MiniLM": vectors[: len(texts)] @ vectors[len(texts) + row],
+                    "shipped": landmarks @ shipped.encode_query(questions[row]),
                     "BM25": words.get_scores(terms),
                 }
                 for name, values in scores.items():
