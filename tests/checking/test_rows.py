@@ -68,6 +68,18 @@ def _verdict(name: str, text: str) -> str | None:
     return found.verdict if found else None
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict"), [("Bolt 5 7 iron, or brass", "verbatim"), ("Nut M8 9 iron", "near")]
+)
+def test_a_row_is_verbatim_without_its_borders_but_not_without_its_empty_cells(
+    text: str, verdict: str
+) -> None:
+    assert _verdict("a.docx", text) == verdict
+    with fake_index() as index:
+        index.add(DOCUMENTS["a.docx"])
+        assert index.check(text).verdict == verdict
+
+
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(
     ("text", "first", "last"),

@@ -149,6 +149,40 @@ def test_rows_of_a_table_stay_rows() -> None:
         assert _made([page]).text == "\n".join(" ".join(row) for row in table)
 
 
+def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
+    """The file has it column by column; a cell goes on over two rows, another is empty."""
+    page = PdfPage()
+    page.text(72, 720, "Table 4: Who looks after the machines")
+    across = [(y, 72, 500) for y in (700, 680, 640, 600)] + [(620, 200, 500)]
+    down = [(x, 600, 700) for x in (72, 200, 330, 500)]
+    page.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in across]
+    page.operations += [f"{x} {low} m {x} {high} l S" for x, low, high in down]
+    page.text(76, 686, "Machine", bold=True)
+    page.lines(76, 666, ["The boiler in", "the north wing"])
+    page.text(76, 616, "Conveyor")
+    page.text(204, 686, "Keeper", bold=True)
+    page.text(204, 660, "Ingrid")
+    page.text(204, 606, "Ayumi")
+    page.text(334, 686, "In case of failure", bold=True)
+    page.lines(334, 666, ["Close the valve and", "call the office"])
+    page.text(334, 626, "Press the button")
+    page.text(334, 606, "Lock the drive")
+    page.lines(72, 560, _prose(30), step=14)
+    document = _made([page])
+    assert document.text.split("\n")[1:6] == [
+        "",
+        "Machine | Keeper | In case of failure",
+        "The boiler in the north wing | Ingrid | Close the valve and call the office",
+        "Conveyor | | Press the button",
+        "| Ayumi | Lock the drive",
+    ]
+    table = next(tables(document.marks))
+    assert table.columns == ("Machine", "Keeper", "In case of failure")
+    assert table.caption == "Table 4: Who looks after the machines"
+    at = document.text.index("Press")
+    assert [box.left for box in document.boxes(at, at + 5)] == [pytest.approx(334, abs=2)]
+
+
 def test_tables_have_a_caption_columns_and_sections() -> None:
     """Figures under the years above them; a row whose words alone would mislead is one cell."""
     page = PdfPage()

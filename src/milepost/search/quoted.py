@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -126,6 +127,17 @@ def in_tables(rows: Rows, text: Folded, start: int, marks: Sequence[Mark]) -> It
         if held:
             found = own.matches(Rows(text.text, held))
             yield from (each.moved(start) for each in found)
+
+
+def as_printed(found: Occurrence, marks: Sequence[Mark]) -> Occurrence:
+    """A place that nearly holds a quotation; where all that it adds are bars, it does hold it.
+
+    On the page, there is nothing or a line between the cells of a row.
+    """
+    only = all(each.text == "|" and not each.given for each in found.differences)
+    if only and any(t.start <= found.start and found.end <= t.end for t in tables(marks)):
+        return replace(found, differences=(), similarity=1.0, ignored=("cell borders",))
+    return found
 
 
 def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:

@@ -119,9 +119,8 @@ def read_glyphs(page: Any, typed: int | None, *, ink: bool = False, layers: bool
 
 
 def _read_glyphs(page: Any, typed: int | None, *, ink: bool, layers: bool) -> Glyphs:
-    bounds = pdfium.FS_RECTF()
-    pdfium.FPDF_GetPageBoundingBox(page, bounds)
-    turn = pdfium.FPDFPage_GetRotation(page)
+    display = Display(page)
+    turn = display.turn
     text = pdfium.FPDFText_LoadPage(page)
     try:
         written = read_writing(text)
@@ -133,14 +132,14 @@ def _read_glyphs(page: Any, typed: int | None, *, ink: bool, layers: bool) -> Gl
             pdfium.FPDFPage_SetRotation(page, upright)
             text = pdfium.FPDFText_LoadPage(page)
             written = read_writing(text)
-        glyphs = _characters(text, written, _Display(bounds, turn), ink)
+        glyphs = _characters(text, written, display, ink)
         hidden = hidden_kinds(page, glyphs, turn, layers=layers)
         return with_columns(replace(glyphs, hidden=hidden, typed=typed))
     finally:
         pdfium.FPDFText_ClosePage(text)
 
 
-def _characters(text: Any, written: Writing, display: _Display, ink: bool) -> Glyphs:
+def _characters(text: Any, written: Writing, display: Display, ink: bool) -> Glyphs:
     """Ask pdfium for the place of each letter, and for all else of each object."""
     handle, code, letters = reference(text), written.code, written.letters
     count = len(code)
@@ -189,22 +188,25 @@ def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     return finite(loose), finite(origin)
 
 
-def _ink(handle: Any, count: int, display: _Display) -> Floats:
+def _ink(handle: Any, count: int, display: Display) -> Floats:
     box_of = plain(pdfium.FPDFText_GetCharBox, INT)
     boxes, _ = results(box_of, np.float64, 4, range(count), handle, apart=True)
     left, right, bottom, top = boxes.T
     return display.boxes(left, top, right, bottom)
 
 
-class _Display:
-    """Convert arrays from the space of the page to the page as displayed."""
+class Display:
+    """Convert arrays from the space of an open page to the page as displayed."""
 
-    def __init__(self, bounds: Any, turn: int) -> None:
-        self._bounds, self.turn = bounds, turn
+    def __init__(self, page: Any) -> None:
+        self._bounds, self.turn = pdfium.FS_RECTF(), pdfium.FPDFPage_GetRotation(page)
+        bounds = self._bounds
+        pdfium.FPDF_GetPageBoundingBox(page, bounds)
         wide, high = bounds.right - bounds.left, bounds.top - bounds.bottom
-        self.width, self.height = (high, wide) if turn % 2 else (wide, high)
+        self.width, self.height = (high, wide) if self.turn % 2 else (wide, high)
 
     def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Convert points of the page to displayed ones."""
         bounds = self._bounds
         if self.turn == 0:
             return x - bounds.left, bounds.top - y

@@ -17,7 +17,8 @@ from milepost.documents.readers.pdf.headings import Heading
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
-from milepost.documents.readers.pdf.tables import Unit, find_tables
+from milepost.documents.readers.pdf.rules import Row, Ruled
+from milepost.documents.readers.pdf.tables import Unit, are_words, find_tables
 from milepost.types import Mark
 
 SMALL = 0.92  # of the body's size: footnotes
@@ -67,6 +68,7 @@ class _Paragraph:
         last: number of the last line in the flow.
         heading: the heading that it is.
         apart: whether it stands apart from the running text, as a footnote does.
+        table: the ruled table of which it is a row.
     """
 
     lines: list[tuple[int, Line, Break]]
@@ -75,6 +77,7 @@ class _Paragraph:
     last: int
     heading: Heading | None = None
     apart: bool = False
+    table: Ruled | None = None
 
     @property
     def page(self) -> int:
@@ -137,7 +140,41 @@ def join_pages(pages: Sequence[Page], headings: dict[int, Heading], size: float)
             for note in notes:
                 note.apart = True
             paragraphs += notes
-    return _written(paragraphs, pages)
+    return _written(_in_rows(paragraphs, pages), pages)
+
+
+def _in_rows(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> list[_Paragraph]:
+    """Make a paragraph of each row of a ruled table of words, its cells from left to right."""
+    of_page: dict[int, list[int]] = {}
+    for number, paragraph in enumerate(paragraphs):
+        of_page.setdefault(paragraph.page, []).append(number)
+    made: dict[int, list[_Paragraph]] = {}
+    for page in pages:
+        for ruled in page.ruled:
+            table = ruled.filled(page.lines())
+            inside = [
+                number
+                for number in of_page.get(page.number, ())
+                if all(table.cell(line) for _, line, _ in paragraphs[number].lines)
+            ]
+            lines = [line for number in inside for _, line, _ in paragraphs[number].lines]
+            rows = table.in_rows(lines)
+            is_whole = len(lines) == sum(table.cell(line) is not None for line in page.lines())
+            if is_whole and are_words(rows) and inside[-1] - inside[0] < len(inside):
+                first = paragraphs[inside[0]]
+                new = [_row(table, page.number, row, first.flow) for row in rows]
+                new[0].before = first.before
+                made |= {number: [] for number in inside} | {inside[0]: new}
+    return [each for number, old in enumerate(paragraphs) for each in made.get(number, [old])]
+
+
+def _row(table: Ruled, page: int, row: Row, flow: Flow) -> _Paragraph:
+    lines = [
+        (page, line, Break.NONE if number else Break.CELL)
+        for cell in row.values()
+        for number, line in enumerate(cell)
+    ]
+    return _Paragraph(lines, Break.ROW, flow, 0, table=table)
 
 
 def _halves(done: list[_Paragraph], start: list[_Paragraph]) -> tuple[int, int] | None:
@@ -247,6 +284,8 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
         if paragraph.heading:
             out.headings.append((out.length, paragraph.heading))
         lines, start = paragraph.lines, out.length
+        if paragraph.table:
+            out.add(paragraph.table.bars(lines[0][1]))
         for k, (page, line, _) in enumerate(lines):
             if page > seen:
                 out.pages.append((page, out.length))
@@ -257,9 +296,12 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
                 cell = between is Break.CELL
                 dropped, joint = (0, " ") if cell else joiner.join(line.text, after.text)
                 text = text[: len(text) - dropped]
+                if cell and paragraph.table:
+                    joint = paragraph.table.bars(after, line)
             out.printed.append((out.length, out.length + len(text), page, places[id(line)]))
             out.add(text + joint)
         cells = [line for _, line, _ in lines]
-        units.append(Unit(start, out.length, lines[0][0], cells, paragraph.heading is not None))
+        heading = paragraph.heading is not None
+        units.append(Unit(start, out.length, lines[0][0], cells, heading, paragraph.table))
     out.tables += find_tables(units)
     return out

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from milepost.documents.readers.pdf.columns import reading_order
-from milepost.documents.readers.pdf.glyphs import Glyphs, open_page, read_glyphs
+from milepost.documents.readers.pdf.glyphs import Display, Glyphs, open_page, read_glyphs
 from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
 from milepost.documents.readers.pdf.records import Frame, Line, in_sequence
+from milepost.documents.readers.pdf.rules import Ruled, ruled_tables
 from milepost.documents.readers.pdf.writing import runs_left
 from milepost.types import Box
 
@@ -33,6 +34,7 @@ class Page:
         boxes: the box of each line, if the page was read from its picture; else None.
         hidden: index of each line with hidden text, and its first and last hidden character.
         pictures: share of the page that pictures cover, 0-1; 0 if it has more than hardly any text.
+        ruled: the tables whose cells have lines around them.
     """
 
     number: int
@@ -43,6 +45,7 @@ class Page:
     boxes: list[Box] | None = None
     hidden: dict[int, tuple[int, int]] = field(default_factory=dict)
     pictures: float = 0.0
+    ruled: Sequence[Ruled] = ()
 
     def arrange(self) -> None:
         """Put the lines into reading order; the furniture must be known.
@@ -52,6 +55,7 @@ class Page:
         if runs_left("".join(line.text for line in self.frame.lines)):
             for line in self.frame.lines:
                 line.left, line.right = -line.right, -line.left
+            self.ruled = [table.mirrored() for table in self.ruled]
         self.flows = reading_order(
             [line for line in self.frame.lines if id(line) not in self.dropped]
         )
@@ -71,16 +75,18 @@ def load_page(
     the same page: ``boxes`` relies on that.
     """
     with open_page(document, index) as (opened, typed):
+        display = Display(opened)
         glyphs = read_glyphs(opened, typed, ink=ink, layers=document.has_layers)
         frame = page_lines(glyphs, keep_hidden=keep_hidden)
         hardly = sum(len(line.text) for line in frame.lines) < HARDLY
+        ruled = ruled_tables(opened, display, frame.lines)
         pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
         line.starts = []
         if not ink:
             line.source = []  # a number per character would take much memory in long books
-    return Page(index + 1, frame, hidden=hidden, pictures=pictures), glyphs
+    return Page(index + 1, frame, hidden=hidden, pictures=pictures, ruled=ruled), glyphs
 
 
 def body_size(pages: Sequence[Page]) -> float:

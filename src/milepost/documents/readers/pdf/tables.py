@@ -7,14 +7,16 @@ short lines between them (sections of the table). What stands above a column of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise, takewhile
 from statistics import median
 
 from milepost.documents.readers.builder import caption_in, table_marks
+from milepost.documents.readers.grid import names_columns
 from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.rules import Row, Ruled
 from milepost.language.patterns import late
 from milepost.table_rows import figure_cells
 from milepost.types import Mark
@@ -46,18 +48,26 @@ _CENTRED = 0.15
 _SAME_LINE = 0.4
 """Distance of two baselines of one line, in font sizes, at most."""
 _CAPTION = 300
+_LONGEST_CELL = 400
+"""Characters of a cell, at most: more, and the lines are around the parts of a page."""
+_SPLIT = 0.1
+"""Cells with words beside each other, for each row, at most."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A paragraph or row of the text: its offsets, its page, and its printed lines or cells."""
+    """A paragraph or row of the text: its offsets, its page, and its printed lines or cells.
+
+    ``table`` is the ruled table of words of which it is a row.
+    """
 
     start: int
     end: int
     page: int
     cells: Sequence[Line]
     heading: bool
+    table: Ruled | None = None
 
     @cached_property
     def figures(self) -> list[Line]:
@@ -66,6 +76,14 @@ class Unit:
             return []
         found = takewhile(_is_value, reversed(self.cells))
         return [cell for cell in found if not _SIGN.fullmatch(cell.text)][::-1]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each cell of a row of a ruled table."""
+        assert self.table is not None
+        (row,) = self.table.in_rows(self.cells)
+        cells = (row.get(column, ()) for column in range(len(self.table.columns) - 1))
+        return [" ".join(line.text for line in cell) for cell in cells]
 
     @property
     def names_years(self) -> bool:
@@ -127,8 +145,14 @@ class _Column:
 
 def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
     """Yield the marks of the tables of a document; ``units`` are in the order of the text."""
-    for _, group in groupby(units, key=lambda unit: unit.page):
+    before = ""
+    names: Sequence[str] = ()
+    for _, group in groupby(units, key=lambda unit: (unit.page, id(unit.table))):
         page = list(group)
+        if page[0].table is not None:
+            names = yield from _of_words(page, before, names)
+            continue
+        before = " ".join(cell.text for cell in page[-1].cells)
         at, free = 0, 0
         above: list[_Column] = []
         while at < len(page):
@@ -148,6 +172,36 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
                 if named or _has_amounts(table):  # else a table of contents, a numbered list
                     yield from _marks(page, (first, first + length, last), columns, words)
             at = free = last + 1
+
+
+def are_words(rows: Sequence[Row]) -> bool:
+    """Whether the cells of a ruled table are words; one of figures is found by those."""
+    several = [row for row in rows if len(row) > 1]
+    figures = sum(all(map(_is_value, row[max(row)])) for row in several)
+    cells = [cell for row in rows for cell in row.values()]
+    split = sum(any(b.base - a.base < _SAME_LINE * b.size for a, b in pairwise(c)) for c in cells)
+    longest = max((sum(len(line.text) for line in cell) for cell in cells), default=0)
+    # Cells whose words stand beside each other have columns without lines between them.
+    whole = split <= _SPLIT * len(rows) and longest <= _LONGEST_CELL
+    return 1 < len(several) > len(rows) / 2 > figures and whole
+
+
+def _of_words(
+    rows: Sequence[Unit], before: str, above: Sequence[str]
+) -> Generator[Mark, None, Sequence[str]]:
+    """Yield the marks of a ruled table and return the names of its columns.
+
+    ``above`` names those of the table before, ``before`` is the text before the table.
+    """
+    texts = [row.texts for row in rows]
+    title = texts[0][0] if len(rows) > 2 and not any(texts[0][1:]) else ""
+    first = int(bool(title))
+    has_names = names_columns([*enumerate(texts, 1)], first)
+    names = texts[first] if has_names else above if len(above) == len(texts[0]) else ()
+    at = first + has_names if has_names else 0
+    caption = caption_in(before) or title
+    yield from table_marks(rows[0].start, rows[at].start, rows[-1].end, names, caption)
+    return names
 
 
 def _has_amounts(rows: Sequence[Unit]) -> bool:

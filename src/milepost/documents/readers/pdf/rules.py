@@ -1,0 +1,209 @@
+"""The lines that a page draws → its ruled tables, as the edges of their rows and columns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2.raw as pdfium
+
+from milepost.documents.readers.pdf.native import reference, references
+from milepost.documents.readers.pdf.picture import bounds, objects
+from milepost.documents.readers.pdf.records import Line, in_runs
+
+if TYPE_CHECKING:
+    from milepost.documents.readers.pdf.glyphs import Display
+
+_THIN = 2.5
+"""Points that a drawn line is wide, at most."""
+_NEAR = 2.0
+"""Points between the ends of lines that meet, and between lines that are one, at most."""
+_SHORT = 8.0
+"""Points that a line is long, at least."""
+_FEWEST = 2
+"""Rows with words in several cells that a table has, at least."""
+_WHOLE = 0.9
+"""Share of a table's height that a line between two columns has, at least."""
+_MOST = 2000
+"""Lines on a page, at most: more are a drawing."""
+
+_Rule = tuple[float, float, float]
+"""Where a line is, and where it begins and ends along itself."""
+
+Row = dict[int, list[Line]]
+"""The printed lines of each cell of a row that has any, by the number of its column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A table with lines around its cells.
+
+    Attributes:
+        rows: the edges of its rows, ascending; a merged cell goes on over some of them.
+        columns: those of its columns.
+        across: its lines from left to right.
+        down: its lines from top to bottom.
+    """
+
+    rows: Sequence[float]
+    columns: Sequence[float]
+    across: Sequence[_Rule]
+    down: Sequence[_Rule]
+    _known: dict[int, tuple[int, int] | None] = field(default_factory=dict)
+
+    def mirrored(self) -> Ruled:
+        """The same table as it is read from the right."""
+        across = [(place, -end, -start) for place, start, end in self.across]
+        down = [(-place, start, end) for place, start, end in self.down]
+        return Ruled(self.rows, [-edge for edge in reversed(self.columns)], across, down)
+
+    def filled(self, lines: Iterable[Line]) -> Ruled:
+        """The same table without the columns in which none of some lines begins."""
+        used = {column for row in self.in_rows(lines) for column in row}
+        edges = [edge for column, edge in enumerate(self.columns[:-1]) if column in used]
+        return Ruled(self.rows, [*edges, self.columns[-1]], self.across, self.down)
+
+    def cell(self, line: Line) -> tuple[int, int] | None:
+        """The row and column in which the cell of a line begins; None if it is in no one cell."""
+        if id(line) not in self._known:
+            self._known[id(line)] = self._cell(line)
+        return self._known[id(line)]
+
+    def _cell(self, line: Line) -> tuple[int, int] | None:
+        middle, left, right = line.base - 0.3 * line.size, line.left + _NEAR, line.right - _NEAR
+        row, column = bisect_right(self.rows, middle) - 1, bisect_right(self.columns, left) - 1
+        outside = not 0 <= row < len(self.rows) - 1 or column < 0 or right > self.columns[-1]
+        if outside or any(_crosses(wall, left, right, middle) for wall in self.down):
+            return None
+        while row and not any(
+            abs(floor[0] - self.rows[row]) <= _NEAR and floor[1] <= left <= floor[2]
+            for floor in self.across
+        ):
+            row -= 1
+        return row, column
+
+    def in_rows(self, lines: Iterable[Line]) -> list[Row]:
+        """Put lines into their rows, columns and order; those in no cell are left out."""
+        rows: dict[int, Row] = {}
+        for line in sorted(lines, key=lambda line: (line.left, line.base)):
+            place = self.cell(line)
+            if place is not None:
+                rows.setdefault(place[0], {}).setdefault(place[1], []).append(line)
+        return [
+            {column: sorted(row[column], key=lambda line: line.base) for column in sorted(row)}
+            for _, row in sorted(rows.items())
+        ]
+
+    def bars(self, line: Line, before: Line | None = None) -> str:
+        """What stands in a row before a cell that begins with ``line``; see ``grid.joined``."""
+        places = [self.cell(each) or (0, 0) for each in (line, before or line)]
+        edges = places[0][1] - (places[1][1] if before else 0)
+        return " " * bool(before) + "| " * edges
+
+
+def ruled_tables(page: Any, display: Display, lines: Sequence[Line]) -> list[Ruled]:
+    """Find the ruled tables of an open page with words in them; the lock must be held."""
+    if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
+        return []
+    items, kinds = objects(reference(page), 0)
+    paths = [number for number, kind in enumerate(kinds) if kind == pdfium.FPDF_PAGEOBJ_PATH]
+    if not 4 <= len(paths) <= _MOST:
+        return []
+    left, bottom, right, top = bounds(references(items[paths])).T
+    across: list[_Rule] = []
+    down: list[_Rule] = []
+    for x0, y0, x1, y1 in display.boxes(left, top, right, bottom).tolist():
+        if y1 - y0 <= _THIN:
+            across += [((y0 + y1) / 2, x0, x1)] if x1 - x0 >= _SHORT else []
+        elif x1 - x0 <= _THIN:
+            down += [((x0 + x1) / 2, y0, y1)] if y1 - y0 >= _SHORT else []
+        else:  # the frame of a cell
+            across += [(y0, x0, x1), (y1, x0, x1)]
+            down += [(x0, y0, y1), (x1, y0, y1)]
+    return [*_tables(_joined(across), _joined(down))]
+
+
+def _base(line: Line) -> float:
+    return line.base
+
+
+def _is_beside(row: list[Line], line: Line) -> bool:
+    return line.base - row[0].base < 0.5 * line.size
+
+
+def _is_of_words(row: list[Line]) -> bool:
+    return sum(any(map(str.isalpha, line.text)) for line in row) > 1
+
+
+def _crosses(wall: _Rule, left: float, right: float, height: float) -> bool:
+    return left < wall[0] < right and wall[1] <= height <= wall[2]
+
+
+def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
+    """Make one of lines that go on in each other, or lie on each other."""
+    whole: list[_Rule] = []
+    for at, start, end in sorted(rules):
+        for number in range(len(whole) - 1, -1, -1):
+            place, first, last = whole[number]
+            if at - place > _NEAR:
+                whole.append((at, start, end))
+                break
+            if start <= last + _NEAR and end >= first - _NEAR:
+                whole[number] = place, min(first, start), max(last, end)
+                break
+        else:
+            whole.append((at, start, end))
+    return whole
+
+
+def _tables(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[Ruled]:
+    left = list(down)
+    while left:
+        group, reached = [left.pop()], list[_Rule]()
+        waiting = [(group[0], False)]
+        rest = list(across)
+        while waiting:
+            rule, is_across = waiting.pop()
+            others = left if is_across else rest
+            met = [each for each in others if _meet(rule, each)]
+            for each in met:
+                others.remove(each)
+                (group if is_across else reached).append(each)
+                waiting.append((each, not is_across))
+        table = _table(reached, group)
+        if table is not None:
+            yield table
+
+
+def _meet(one: _Rule, other: _Rule) -> bool:
+    """Whether a line across and one down touch each other."""
+    return (
+        one[1] - _NEAR <= other[0] <= one[2] + _NEAR
+        and other[1] - _NEAR <= one[0] <= other[2] + _NEAR
+    )
+
+
+def _table(across: Sequence[_Rule], down: Sequence[_Rule]) -> Ruled | None:
+    """The table of lines that touch each other; None if its columns do not go through."""
+    if len(across) < 3 or not down:
+        return None
+    rows = _apart(place for place, _, _ in across)
+    top, bottom = rows[0], rows[-1]
+    ends = [end for _, *both in across for end in both]
+    columns = _apart([*(place for place, _, _ in down), min(ends), max(ends)])
+    for edge in columns[1:-1]:
+        length = sum(end - start for place, start, end in down if abs(place - edge) <= _NEAR)
+        if length < _WHOLE * (bottom - top):
+            return None
+    return Ruled(rows, columns, across, down) if min(len(rows), len(columns)) > 2 else None
+
+
+def _apart(places: Iterable[float]) -> list[float]:
+    """Places that are not near each other, ascending."""
+    found: list[float] = []
+    for place in sorted(places):
+        if not found or place - found[-1] > _NEAR:
+            found.append(place)
+    return found
