@@ -10,8 +10,7 @@ import pytest
 from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
 from milepost_train.data import held_out, tokenize, touched
-from milepost_train.loading import Report, Texts, load_negatives, load_pairs, load_task
-from milepost_train.rows import existing
+from milepost_train.loading import Report, Texts, existing, load_negatives, load_pairs, load_task
 
 TOKENIZER = fake_encoder().tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."

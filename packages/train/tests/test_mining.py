@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from milepost.errors import InputError
 from milepost.language.terms import terms
 from milepost.testing import fake_encoder
-from milepost_train.mining import mine
-from milepost_train.negatives import (
+from milepost_train.mining import (
     BESIDE,
     LIKE_EVIDENCE,
     REPEATED,
@@ -23,6 +22,7 @@ from milepost_train.negatives import (
     Evidence,
     Limits,
     choose,
+    mine,
     reason,
 )
 

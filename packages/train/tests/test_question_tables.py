@@ -10,10 +10,9 @@ from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
 from milepost_eval.tasks import load
 from milepost_train.config import DataSettings
-from milepost_train.loading import Report, Texts, load_task, task_files
+from milepost_train.loading import PAIRS, Report, Texts, existing, load_task, task_files
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
-from milepost_train.rows import PAIRS, existing
 from support.tiny_runs import write_lines, write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."

@@ -12,7 +12,6 @@ Read in this order: ``data.py``, ``loading.py`` (texts, questions, pairs as toke
 ``milepost train`` does). The light model: ``light/``. Ranking and calibration: ``ranking/``.
 
 Training data is made by ``rules.py`` (questions a text holds itself), ``synthesis.py`` with
-``prompts.py`` (questions of a language model), and ``mining.py`` with ``negatives.py`` (what looks
-like evidence and is none); ``generated.py`` and ``journal.py`` are the
-files they write.
+``prompts.py`` (questions of a language model), and ``mining.py`` (what looks like evidence and is
+none); ``generated.py`` and ``journal.py`` are the files they write.
 """

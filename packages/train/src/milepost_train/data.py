@@ -87,7 +87,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim or a question, sentences, and what these say of it (``rows.JUDGEMENTS``)."""
+    """A claim or a question, sentences, and what these say of it (``loading.JUDGEMENTS``)."""
 
     ids: NDArray[np.int32]
     sentences: tuple[NDArray[np.int32], ...]

@@ -21,16 +21,17 @@ from milepost.search.lexical import bm25, idf
 from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Judged, Pair, Question, Text
 from milepost_train.loading import (
+    PAIRS,
     Report,
     Sentence,
     Texts,
+    existing,
     load_judged,
     load_negatives,
     load_pairs,
     load_task,
 )
 from milepost_train.model.reading import Reading
-from milepost_train.rows import PAIRS, existing
 from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, Teacher, is_ours
 
 Progress = Callable[[str, int, int], object]

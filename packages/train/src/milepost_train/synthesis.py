@@ -27,10 +27,9 @@ from milepost.types import Span
 from milepost_eval.types import Split
 from milepost_train.data import hashed_share, touched, trimmed
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
-from milepost_train.headings import headings_of
 from milepost_train.journal import Journal, Written
 from milepost_train.prompts import KINDS, copies, messages, question_in
-from milepost_train.rules import RULES, questions_of
+from milepost_train.rules import RULES, headings_of, questions_of
 from milepost_train.settings import CHECKED, Amount, Count
 
 Progress = Callable[[str, int, int], object]

@@ -19,8 +19,18 @@ from milepost.testing import fake_encoder
 from milepost_train.check import vectors_of
 from milepost_train.data import Question, Text, held_out
 from milepost_train.light.beginning import align, begin, principal_axes, token_vectors
-from milepost_train.light.distil import CONFIG, HOLD_OUT, SIZES, TASKS, distil, gather
-from milepost_train.light.objective import QUERIES, WINDOWS, Distilled, Projected
+from milepost_train.light.distil import (
+    CONFIG,
+    HOLD_OUT,
+    QUERIES,
+    SIZES,
+    TASKS,
+    WINDOWS,
+    Distilled,
+    Projected,
+    distil,
+    gather,
+)
 from milepost_train.loading import Report
 from milepost_train.loop import Event
 from milepost_train.material import Material

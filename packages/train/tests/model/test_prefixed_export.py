@@ -13,7 +13,7 @@ from milepost.encoder.engine import ModelFolder, find_model
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
-from milepost_train.model.torch_engine import TorchEngine
+from milepost_train.model.landmark_encoder import TorchEngine
 from support.tiny_models import TEXT, tiny_folder, write_checkpoint
 
 PREFIX = "who asks: "

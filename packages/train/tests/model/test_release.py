@@ -16,8 +16,8 @@ from milepost.encoder.engine import Manifest, find_model
 from milepost.errors import InputError, ModelError
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
+from milepost_train.model.landmark_encoder import TorchEngine
 from milepost_train.model.parity import Parity
-from milepost_train.model.torch_engine import TorchEngine
 from support.tiny_models import CAUSAL, TEXT, tiny_folder, write_checkpoint
 
 LONG = TEXT * 4

@@ -6,9 +6,9 @@ import pytest
 from milepost.search.fusion import Fusion, Reranking
 from milepost.search.reranking import Reread
 from milepost_eval.metrics import BUDGETS
+from milepost_train.ranking.cases import base_scores, evidence
 from milepost_train.ranking.choosing import LENGTH_PENALTIES, Bench, choose, kinds_alike
 from milepost_train.ranking.crossfit import FOLDS, by_task, crossfit, folds
-from milepost_train.ranking.scores import base_scores, evidence
 from support.ranking_cases import ranking_case
 
 

@@ -88,8 +88,8 @@ def mine(
     from milepost.encoder.engine.folder import cache_folder
     from milepost_eval.factory import SystemFactory
     from milepost_eval.vectors import Vectors
+    from milepost_train.mining import Limits
     from milepost_train.mining import mine as mined
-    from milepost_train.negatives import Limits
 
     limits = Limits(document, collection, below, similar, around)
     vectors = Vectors((cache or cache_folder() / "train") / "vectors.sqlite")

@@ -6,5 +6,5 @@ Comes in: the shared data and a teacher (a model folder). Goes out: the folder o
     python -m milepost_train.light --shared ../shared/data --out scratch/light
 
 Read in this order: ``beginning.py`` (the untrained model, from the teacher's vectors of tokens),
-``objective.py`` (what a step learns from), ``distil.py`` (all of it, from data to folder).
+``distil.py`` (what a step learns from, and all of it, from data to folder).
 """

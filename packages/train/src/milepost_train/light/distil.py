@@ -7,7 +7,8 @@ with neither. None has a licence with ``nc`` in it, and none is held out for the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -15,19 +16,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from milepost.encoder.engine.folder import ModelFolder, cache_folder
 from milepost.encoder.engine.manifest import Manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.document_vector import unit
 from milepost.encoder.windows.plan import WindowSize
 from milepost_eval.tasks.reading import objects
+from milepost_train.batches import Piece
 from milepost_train.check import load_check
 from milepost_train.config import CheckSettings, Config, Part, Stage, resolved
 from milepost_train.data import Question, Text, held_out, tokenize
 from milepost_train.generated import sources
 from milepost_train.light.beginning import align, begin, principal_axes, token_vectors
-from milepost_train.light.objective import STAGE, Distilled, Projected
 from milepost_train.loading import Report, Texts, load_task
 from milepost_train.loop import Event, Loop, OnProgress
 from milepost_train.material import Material
@@ -37,11 +40,81 @@ from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.reading import Reading
 from milepost_train.model.special import load_tokenizer, special_tokens
 from milepost_train.objectives.base import Objective
+from milepost_train.objectives.marked import Marked
 from milepost_train.processes import Processes
 from milepost_train.record import describe
 from milepost_train.run import reproducible
 from milepost_train.run_folder import RunFolder
-from milepost_train.teacher import LandmarkTeacher, Targets
+from milepost_train.stages import MarkedStage
+from milepost_train.teacher import LandmarkTeacher, Targets, Teacher
+
+WINDOWS, QUERIES = 2, 32
+"""Most windows of a document, and questions of no document, in a step."""
+
+STAGE = MarkedStage(
+    documents=12,
+    hard=0,
+    windows=(126, 294, 420, 420, 840),
+    open_tasks=("covid_papers", "trials", "meetings"),
+    distil=4.0,
+    distil_questions=1.0,
+    rank=1.0,
+)
+
+
+class Projected:
+    """A teacher whose vectors are cut to some axes, ``(d, width)``. Implements ``Teacher``."""
+
+    def __init__(self, teacher: Teacher, axes: NDArray[np.float32]) -> None:
+        self._teacher, self._axes = teacher, axes
+        self.width = axes.shape[1]
+        digest = hashlib.sha256(teacher.fingerprint.encode() + axes.tobytes())
+        self.fingerprint = digest.hexdigest()
+
+    def of_questions(self, questions: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, width)`` unit vectors of questions."""
+        return self._cut(self._teacher.of_questions(questions))
+
+    def of_sentences(self, text: Text) -> NDArray[np.float16]:
+        """``(n, width)`` unit vectors of a text's sentences."""
+        return self._cut(self._teacher.of_sentences(text))
+
+    def _cut(self, vectors: NDArray[np.float16]) -> NDArray[np.float16]:
+        return unit(vectors.astype(np.float32) @ self._axes).astype(np.float16)
+
+
+class Distilled(Marked):
+    """Steps of stage III whose texts need no questions, and whose questions need no text.
+
+    A question whose text is below 0 is asked of none: its vector and its ranking of the step's
+    sentences are the teacher's, and it has no evidence.
+    """
+
+    def __init__(self, stage: MarkedStage, material: Material) -> None:
+        super().__init__(stage, material)
+        groups = material.by_text
+        self._free = [n for text, group in groups.items() if text < 0 for n in group]
+        self._asked_of = sorted(text for text in groups if text >= 0)
+
+    def draw(self, random: Random) -> tuple[list[int], list[Piece]]:
+        """Numbers of questions and windows; every third text is one that is asked about."""
+        stage, material = self.stage, self.material
+        pieces: set[Piece] = set()
+        asked: list[int] = []
+        for place in range(stage.documents):
+            text = random.randrange(len(material.texts))
+            if place % 3 == 0:
+                text = random.choice(self._asked_of)
+            own = material.by_text.get(text, [])
+            chosen = random.sample(own, min(stage.questions, len(own)))
+            asked += [number for number in chosen if number not in asked]
+            centres = [random.choice(material.questions[n].evidence) for n in chosen[:WINDOWS]]
+            sentences = range(len(material.texts[text].spans))
+            for centre in centres or random.choices(sentences, k=WINDOWS):
+                pieces.add(self._window(text, centre, random.choice(stage.windows), random))
+        free = random.sample(self._free, min(QUERIES, len(self._free)))
+        return [*asked, *free], sorted(pieces)
+
 
 HOLD_OUT = 0.12
 TASKS = {"written": 400, "squad_articles": 60, "covid_papers": 90, "trials": 120, "meetings": 80}

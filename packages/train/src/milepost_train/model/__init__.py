@@ -7,9 +7,8 @@ that they give the same vectors.
 Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
 ``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
 ``special.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the folder),
-``torch_engine.py``, ``export.py``, ``packed.py``, ``onnx_export.py``, ``parity.py``, ``release.py``
-(the export). Folders of
-other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
+``export.py``, ``packed.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the export).
+Folders of other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
 """
 
 from __future__ import annotations

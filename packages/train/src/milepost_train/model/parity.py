@@ -11,8 +11,7 @@ import numpy as np
 from milepost.encoder import Encoder
 from milepost.encoder.engine.folder import ModelFolder, Precision
 from milepost.encoder.engine.openvino import OpenVinoEngine
-from milepost_train.model.landmark_encoder import LandmarkEncoder
-from milepost_train.model.torch_engine import TorchEngine
+from milepost_train.model.landmark_encoder import LandmarkEncoder, TorchEngine
 
 LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
 """Minimum cosine of a graph's vector and torch's that every sentence must reach."""

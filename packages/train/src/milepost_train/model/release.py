@@ -23,13 +23,13 @@ from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, open_checkpoint
 from milepost_train.model.export import Feed, export
 from milepost_train.model.fetch import local
+from milepost_train.model.landmark_encoder import Ids, TorchEngine
 from milepost_train.model.layouts import check_exportable
 from milepost_train.model.lora import merge_lora
 from milepost_train.model.onnx_export import GRAPH, export_onnx
 from milepost_train.model.packed import with_packed_table
 from milepost_train.model.parity import SAMPLE, Parity, compare
 from milepost_train.model.reading import Reading
-from milepost_train.model.torch_engine import Ids, TorchEngine
 from milepost_train.sums import add_sums
 
 Format = Literal["openvino", "onnx"]

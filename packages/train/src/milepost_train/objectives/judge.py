@@ -18,9 +18,9 @@ from torch import Tensor
 
 from milepost_train.batches import assemble
 from milepost_train.data import Judged
+from milepost_train.loading import CLAIM_VERDICTS
 from milepost_train.material import Material
 from milepost_train.objectives.base import Encode, need, need_tasks, spread_of, thinned
-from milepost_train.rows import CLAIM_VERDICTS
 from milepost_train.stages import JudgeStage
 
 _ANSWERED = len(CLAIM_VERDICTS)

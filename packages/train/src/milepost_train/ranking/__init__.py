@@ -5,9 +5,9 @@ Comes in: a model folder and tasks (``milepost eval``'s formats). Goes out: the 
 document. Knows the search and its parts; nothing of torch, terminals or the model's own training.
 
 Read in this order: ``questions.py`` (which questions, for what), ``cases.py`` (what the search
-says of every candidate sentence; the one file that calls the search's internals), ``weights.py``
-(the fusion's weights), ``boosting.py`` (the trees), ``scores.py`` (a case's scores and what they
-find), ``choosing.py`` (length penalty, passage growth, the reranker's weight), ``calibration.py``
+says of every candidate sentence, and what that finds; the one file that calls the search's
+internals), ``weights.py`` (the fusion's weights), ``boosting.py`` (the trees), ``choosing.py``
+(length penalty, passage growth, the reranker's weight), ``calibration.py``
 (probabilities), ``crossfit.py`` (figures on documents left out), ``fit.py`` (all of it),
 ``left_out.py`` (what a fit without a task finds in it), ``report.py`` (the report as text),
 ``folder.py`` (the model folder, whole or not at all).

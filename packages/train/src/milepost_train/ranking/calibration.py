@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from milepost.search.ranking import less_likely, log_odds, others
 from milepost_eval.probabilities import bins_of
-from milepost_train.ranking.cases import Case, Floats
-from milepost_train.ranking.scores import passages
+from milepost_train.ranking.cases import Case, Floats, passages
 
 Doubles = NDArray[np.float64]
 

@@ -26,8 +26,7 @@ from milepost_train.ranking.calibration import (
     questions,
     shown,
 )
-from milepost_train.ranking.cases import Case, Floats
-from milepost_train.ranking.scores import evidence, overlap
+from milepost_train.ranking.cases import Case, Floats, evidence, overlap
 
 LENGTH_PENALTIES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 GROWTH_THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)

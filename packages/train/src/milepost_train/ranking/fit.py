@@ -24,10 +24,10 @@ from milepost.wording import counted
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
 from milepost_train.ranking import cases as asking
-from milepost_train.ranking import scores
 from milepost_train.ranking.boosting import ROUNDS, case_weights, learn_trees
 from milepost_train.ranking.calibration import calibrate
-from milepost_train.ranking.cases import Ask, Case, Floats, Progress
+from milepost_train.ranking.cases import Ask, Case, Floats, Progress, base_scores
+from milepost_train.ranking.cases import evidence as evidence_of
 from milepost_train.ranking.choosing import Bench, Chosen, choose
 from milepost_train.ranking.crossfit import (
     FOLDS,
@@ -47,7 +47,6 @@ from milepost_train.ranking.questions import (
     Sizes,
     count,
 )
-from milepost_train.ranking.scores import base_scores
 from milepost_train.ranking.weights import found, grid, learn_weights
 from milepost_train.record import versions
 
@@ -142,7 +141,7 @@ def fit(
     crossed = crossfit(bench, parts)
     every = np.ones(len(cases), bool)
     chosen = choose(bench, every)
-    fused = np.array([scores.evidence(case, case.fused, 0.0) for case in cases])
+    fused = np.array([evidence_of(case, case.fused, 0.0) for case in cases])
     evidence: dict[str, Any] = {
         "fused order": by_task(cases, fused),
         "learned ranking": by_task(cases, crossed.found),

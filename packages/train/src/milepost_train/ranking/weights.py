@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.search.fusion import SIGNALS, Fusion
-from milepost_train.ranking.cases import Floats, Signals
-from milepost_train.ranking.scores import within_budgets
+from milepost_train.ranking.cases import Floats, Signals, within_budgets
 
 Doubles = NDArray[np.float64]
 
