@@ -21,8 +21,7 @@ from milepost_train.config import (
     read_config,
     resolved,
 )
-from milepost_train.settings import Place, WrongSettings, fill
-from milepost_train.stages import STAGES, MarkedStage, PairsStage
+from milepost_train.settings import STAGES, MarkedStage, PairsStage, Place, WrongSettings, fill
 from support.tiny_runs import CHECK, write_run
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from milepost.errors import InputError, MilepostError, MissingExtra
 from milepost_train.config import read_config
 from milepost_train.curves import draw
-from milepost_train.journal import Journal
+from milepost_train.generated import Journal
 from milepost_train.run import train
 from milepost_train.run_folder import RunFolder
 from support.tiny_runs import CHECK, write_run

@@ -21,7 +21,7 @@ from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
 from milepost_train.model.reading import Reading
 from milepost_train.objectives import build
-from milepost_train.stages import MarkedStage
+from milepost_train.settings import MarkedStage
 from milepost_train.teacher import LandmarkTeacher, is_ours
 from support.small_material import Student
 from support.tiny_models import write_checkpoint

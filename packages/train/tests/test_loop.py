@@ -11,12 +11,11 @@ from milepost.errors import MilepostError
 from milepost_train import loop as loops
 from milepost_train.alarm import CollapseAlarm
 from milepost_train.config import Part, Stage, read_config
-from milepost_train.loop import Event, memory
+from milepost_train.loop import Average, Event, adam_of, memory, rate_at
 from milepost_train.model import open_checkpoint
 from milepost_train.run import train
 from milepost_train.run_folder import RunFolder, RunInterrupted
-from milepost_train.schedule import Average, adam_of, rate_at
-from milepost_train.stages import PairsStage
+from milepost_train.settings import PairsStage
 from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'

@@ -16,7 +16,7 @@ from milepost_train.data import Question
 from milepost_train.material import Material
 from milepost_train.objectives import build
 from milepost_train.objectives.base import read_question, spread_of, thinned
-from milepost_train.stages import MarkedStage, MergedStage, PairsStage, RerankStage
+from milepost_train.settings import MarkedStage, MergedStage, PairsStage, RerankStage
 from support.small_material import Student, small_material, small_teacher
 
 MERGED = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}

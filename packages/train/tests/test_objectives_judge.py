@@ -25,7 +25,7 @@ from milepost_train.data import Judged
 from milepost_train.loading import Report, Texts, load_judged
 from milepost_train.model import open_checkpoint
 from milepost_train.objectives import build
-from milepost_train.stages import JudgeStage, RerankStage
+from milepost_train.settings import JudgeStage, RerankStage
 from support.small_material import BOS, LANDMARK, Student, small_material
 from support.tiny_models import write_checkpoint
 

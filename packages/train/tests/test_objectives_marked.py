@@ -18,7 +18,7 @@ from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.reading import Reading
 from milepost_train.objectives import build
 from milepost_train.objectives.marked import candidates
-from milepost_train.stages import MarkedStage
+from milepost_train.settings import MarkedStage
 from milepost_train.teacher import Targets
 from support.small_material import Student, small_material, small_teacher
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_train.check import vectors_of
 from milepost_train.objectives import build
-from milepost_train.stages import MergedStage
+from milepost_train.settings import MergedStage
 from support.small_material import LANDMARK, Student, small_material
 
 SMALL = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from milepost_train.batches import assemble, queries_of, windows_of
 from milepost_train.check import vectors_of
 from milepost_train.objectives import build
-from milepost_train.stages import PairsStage
+from milepost_train.settings import PairsStage
 from support.small_material import BOS, LANDMARK, Student, small_material
 
 

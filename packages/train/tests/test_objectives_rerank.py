@@ -10,7 +10,7 @@ from milepost.errors import InputError
 from milepost_train.batches import assemble
 from milepost_train.check import vectors_of
 from milepost_train.objectives import build
-from milepost_train.stages import RerankStage
+from milepost_train.settings import RerankStage
 from support.small_material import BOS, LANDMARK, Student, small_material
 
 

@@ -16,8 +16,15 @@ from milepost.testing import fake_encoder
 from milepost.types import Document
 from milepost_eval.tasks import load
 from milepost_train.generated import Source
-from milepost_train.prompts import KINDS, copies, messages, question_in
-from milepost_train.synthesis import Asking, excerpts, synthesize
+from milepost_train.synthesis import (
+    KINDS,
+    Asking,
+    copies,
+    excerpts,
+    messages,
+    question_in,
+    synthesize,
+)
 from support.chat_server import serving
 
 ENCODER = fake_encoder()

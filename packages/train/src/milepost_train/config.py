@@ -1,6 +1,6 @@
 """The configuration of ``milepost train``; ``docs/training.md`` has every key.
 
-Keys of a ``[[stage]]`` are those of ``Stage`` and those of its kind (``stages.STAGES``). A stage
+Keys of a ``[[stage]]`` are those of ``Stage`` and those of its kind (``settings.STAGES``). A stage
 that mixes kinds has a ``[[stage.part]]`` for each. Relative paths start from the file's folder.
 Reading a configuration reports every fault of the file at once, and imports no torch.
 """
@@ -22,6 +22,7 @@ from pydantic.dataclasses import dataclass
 from milepost.errors import UnreadableFile, nearest
 from milepost_train.settings import (
     CHECKED,
+    STAGES,
     Amount,
     Count,
     File,
@@ -32,7 +33,6 @@ from milepost_train.settings import (
     check_keys,
     fill,
 )
-from milepost_train.stages import STAGES
 
 Dtype = Literal["auto", "float32", "bfloat16"]
 """What a network computes in; ``auto``: what is fast on the device."""

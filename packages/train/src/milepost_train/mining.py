@@ -43,8 +43,7 @@ from milepost.types import Span
 from milepost_eval.tasks.reading import Line, need_questions, question_text, spans_of
 from milepost_eval.types import Question, Split
 from milepost_train.data import touched, trimmed
-from milepost_train.generated import Source, asked_documents, collected
-from milepost_train.journal import Journal, Written
+from milepost_train.generated import Journal, Source, Written, asked_documents, collected
 from milepost_train.settings import CHECKED, Amount, Count, Share
 
 LIKE_EVIDENCE = "scores like the evidence"

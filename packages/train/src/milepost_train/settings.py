@@ -1,6 +1,8 @@
-"""Settings as frozen dataclasses that pydantic checks, and TOML tables that fill them.
+"""Settings as frozen dataclasses that pydantic checks, TOML tables that fill them, kinds of stage.
 
-Every fault of a file is collected, none hides another. Needs no torch.
+Every fault of a file is collected, none hides another. Needs no torch, so that a configuration is
+checked in milliseconds. ``docs/training.md`` says what each kind of stage is for; ``objectives``
+has the training steps.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic import ValidationInfo as Info
+from pydantic.dataclasses import dataclass as checked
 
 from milepost.errors import InputError, nearest
+from milepost_eval.noise import Noise
 
 Kind = TypeVar("Kind")
 
@@ -127,3 +131,133 @@ def _table(kind: type, name: str) -> Any:
     """The dataclass of a field; None for any other field."""
     hint = get_type_hints(kind).get(name)
     return next((each for each in (hint, *get_args(hint)) if is_dataclass(each)), None)
+
+
+def _together(shares: dict[Noise, float]) -> dict[Noise, float]:
+    if sum(shares.values()) > 1:
+        raise ValueError("at most 1 together")
+    return shares
+
+
+TaskWeights = dict[str, Positive]
+Window = Annotated[int, Field(ge=8)]
+Windows = Annotated[tuple[Window, ...], Field(min_length=1)]
+Noises = Annotated[dict[Noise, Share], AfterValidator(_together)]
+"""How often a question is read with each kind of noise, see ``milepost_eval.noise``."""
+
+Dimensions = tuple[Count, ...]
+"""Widths at which vectors are trained (Matryoshka); empty: the full width."""
+
+
+@checked(frozen=True, slots=True, config=CHECKED)
+class QuestionStage:
+    """What all kinds have."""
+
+    temperature: Positive = 0.05
+    question_dropout: Fraction = 0.0
+
+
+@checked(frozen=True, slots=True, config=CHECKED)
+class PairsStage(QuestionStage):
+    """Stage I: queries and their passages.
+
+    With a landmark for each of the ``sentences`` both their mean and one of them have to win; with
+    ``both``, one or the other is drawn for each passage.
+    """
+
+    pairs: Annotated[int, Field(ge=2)] = 24
+    negatives: Amount = 4
+    landmarks: Literal["passage", "sentences", "both"] = "sentences"
+    chunk: Amount = 0
+    noise: Noises = field(default_factory=dict)
+    dimensions: Dimensions = ()
+
+
+@checked(frozen=True, slots=True, config=CHECKED)
+class MergedStage(QuestionStage):
+    """Stage II: noisy long documents made of passages.
+
+    ``hard`` passages of a query are its own negatives, then those that share its rarest words. One
+    landmark of the right passage has to win. With ``across``, landmarks of the step's other
+    documents are negatives as well.
+    """
+
+    documents: Count = 1
+    questions: Count = 4
+    tokens: Count = 4096
+    hard: Amount = 8
+    landmarks: Literal["passage", "sentences"] = "sentences"
+    window: Window = 256
+    left: Amount = 64
+    right: Amount = 32
+    across: bool = True
+    chunk: Amount = 0
+    dimensions: Dimensions = ()
+
+
+@checked(frozen=True, slots=True, config=CHECKED)
+class MarkedStage(QuestionStage):
+    """Stage III: long documents with marked evidence, by default as the shipped model learned.
+
+    ``open_tasks`` do not mark every sentence that answers. ``alpha``: weights ``exp(-alpha i)``, i
+    sentences before the evidence's last; None: every evidence sentence is compared with the
+    negatives on its own. ``context``: where the own vectors decide most questions, context vectors
+    would learn little from the sum. ``distil_questions`` is a fraction of ``distil``.
+    """
+
+    documents: Count = 4
+    questions: Count = 4
+    hard: Amount = 5
+    windows: Windows = (160, 224, 224, 320)
+    tasks: TaskWeights = field(default_factory=dict)
+    open_tasks: tuple[str, ...] = ()
+    near: Amount = 0
+    context: Weight = 0.0
+    across: bool = True
+    alpha: Weight | None = None
+    distil: Weight = 0.7
+    distil_questions: Weight = 0.5
+    rank: Weight = 0.0
+    noise: Noises = field(default_factory=dict)
+    dimensions: Dimensions = ()
+
+
+@checked(frozen=True, slots=True, config=CHECKED)
+class RerankStage(QuestionStage):
+    """A reranker.
+
+    ``windows`` are without the question. ``steep``: the rank of a hard sentence that is drawn is
+    ``u ** steep`` of their number, u uniform in 0 … 1.
+    """
+
+    questions: Count = 8
+    hard: Count = 2
+    elsewhere: Annotated[float, Field(ge=0, le=1)] = 0.5
+    windows: Windows = (96, 144, 192, 240)
+    steep: Positive = 1.7
+    tasks: TaskWeights = field(default_factory=dict)
+    open_tasks: tuple[str, ...] = ()
+    answers: Weight = 0.0
+    noise: Noises = field(default_factory=dict)
+
+
+@checked(frozen=True, slots=True, config=CHECKED)
+class JudgeStage(QuestionStage):
+    """What sentences say of a claim or question that stands in front of them."""
+
+    rows: Count = 32
+    window: Window = 224
+    beside: Fraction = 0.2
+    sources: TaskWeights = field(default_factory=dict)
+
+
+StageSettings = PairsStage | MergedStage | MarkedStage | RerankStage | JudgeStage
+
+STAGES: dict[str, type[StageSettings]] = {
+    "pairs": PairsStage,
+    "merged": MergedStage,
+    "marked": MarkedStage,
+    "rerank": RerankStage,
+    "judge": JudgeStage,
+}
+"""Settings of each kind of stage, by its name in a configuration."""

@@ -18,7 +18,6 @@ from milepost.encoder.engine.manifest import read_manifest
 from milepost.testing import fake_encoder
 from milepost_train.check import vectors_of
 from milepost_train.data import Question, Text, held_out
-from milepost_train.light.beginning import align, begin, principal_axes, token_vectors
 from milepost_train.light.distil import (
     CONFIG,
     HOLD_OUT,
@@ -28,8 +27,12 @@ from milepost_train.light.distil import (
     WINDOWS,
     Distilled,
     Projected,
+    align,
+    begin,
     distil,
     gather,
+    principal_axes,
+    token_vectors,
 )
 from milepost_train.loading import Report
 from milepost_train.loop import Event
@@ -38,7 +41,7 @@ from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.light import Light
 from milepost_train.model.release import release
 from milepost_train.objectives.marked import candidates
-from milepost_train.stages import MarkedStage
+from milepost_train.settings import MarkedStage
 from milepost_train.teacher import Targets
 from support.tiny_models import LIGHT_CONFIG, write_checkpoint
 

@@ -7,8 +7,16 @@ from milepost.search.fusion import Fusion, Reranking
 from milepost.search.reranking import Reread
 from milepost_eval.metrics import BUDGETS
 from milepost_train.ranking.cases import base_scores, evidence
-from milepost_train.ranking.choosing import LENGTH_PENALTIES, Bench, choose, kinds_alike
-from milepost_train.ranking.crossfit import FOLDS, by_task, crossfit, folds
+from milepost_train.ranking.choosing import (
+    FOLDS,
+    LENGTH_PENALTIES,
+    Bench,
+    by_task,
+    choose,
+    crossfit,
+    folds,
+    kinds_alike,
+)
 from support.ranking_cases import ranking_case
 
 

@@ -131,9 +131,8 @@ def synthesize(
     settings: Settings = context.obj
     _check(context, endpoint, llm, rules=rules)
     from milepost.chat import Endpoint
-    from milepost_train.prompts import KINDS
     from milepost_train.rules import RULES
-    from milepost_train.synthesis import Asking, by_rules
+    from milepost_train.synthesis import KINDS, Asking, by_rules
     from milepost_train.synthesis import synthesize as synthesized
 
     chosen = [name.strip() for name in kinds.split(",") if name.strip()] if kinds else None

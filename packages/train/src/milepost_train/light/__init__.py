@@ -4,7 +4,4 @@ Comes in: the shared data and a teacher (a model folder). Goes out: the folder o
 ``milepost train`` leaves it, and in it a model folder.
 
     python -m milepost_train.light --shared ../shared/data --out scratch/light
-
-Read in this order: ``beginning.py`` (the untrained model, from the teacher's vectors of tokens),
-``distil.py`` (what a step learns from, and all of it, from data to folder).
 """

@@ -3,6 +3,11 @@
 Learned from are texts with the landmarks of the model that is distilled. Documents of the tasks
 (training split) come with their questions and evidence, documents of the corpus (training split)
 with neither. None has a licence with ``nc`` in it, and none is held out for the fusion weights.
+
+The model begins with a table of the big one's vectors and a linear map. The table begins as
+model2vec's does (Tulkens and van Dongen 2024): each token alone through the teacher, its vector cut
+to the principal axes, its length that of SIF (Arora et al. 2017). What a step learns is stage III,
+much of it of texts that nobody asks about.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from milepost.encoder.engine.base import Engine
 from milepost.encoder.engine.folder import ModelFolder, cache_folder
 from milepost.encoder.engine.manifest import Manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
@@ -25,12 +31,11 @@ from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.document_vector import unit
 from milepost.encoder.windows.plan import WindowSize
 from milepost_eval.tasks.reading import objects
-from milepost_train.batches import Piece
+from milepost_train.batches import Piece, queries_of, windows_of
 from milepost_train.check import load_check
 from milepost_train.config import CheckSettings, Config, Part, Stage, resolved
 from milepost_train.data import Question, Text, held_out, tokenize
 from milepost_train.generated import sources
-from milepost_train.light.beginning import align, begin, principal_axes, token_vectors
 from milepost_train.loading import Report, Texts, load_task
 from milepost_train.loop import Event, Loop, OnProgress
 from milepost_train.material import Material
@@ -45,8 +50,67 @@ from milepost_train.processes import Processes
 from milepost_train.record import describe
 from milepost_train.run import reproducible
 from milepost_train.run_folder import RunFolder
-from milepost_train.stages import MarkedStage
+from milepost_train.settings import MarkedStage
 from milepost_train.teacher import LandmarkTeacher, Targets, Teacher
+
+
+def token_vectors(
+    engine: Engine, count: int, bos_id: int | None, landmark: int
+) -> NDArray[np.float32]:
+    """``(count, d)``: what the teacher makes of a sentence that is one token, for each token."""
+    rows = []
+    for first in range(0, count, 512):
+        tokens = np.arange(first, min(first + 512, count), dtype=np.int32)
+        batch = queries_of(list(tokens[:, None]), bos_id, landmark)
+        feed = (batch.ids, batch.sentences, batch.marks)
+        rows.append(engine.run(*(part.numpy().astype(np.int32) for part in feed))[:, 0])
+    return np.concatenate(rows)
+
+
+def principal_axes(vectors: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """``(d, width)``: the axes on which the vectors differ most, as columns, the first the most."""
+    middle = vectors - vectors.mean(0)
+    _, axes = np.linalg.eigh((middle.T @ middle).astype(np.float64))
+    return np.ascontiguousarray(axes[:, ::-1][:, :width]).astype(np.float32)
+
+
+def begin(
+    model: Light, vectors: NDArray[np.float32], texts: Sequence[Text], rarity: float = 1e-3
+) -> None:
+    """Fill the table: principal axes of the tokens' vectors, lengths of ``a / (a + p)``."""
+    table = model.embeddings["word_embeddings"].weight
+    middle = vectors - vectors.mean(0)
+    small = middle @ principal_axes(vectors, table.shape[1])
+    small /= np.linalg.norm(small, axis=1, keepdims=True) + 1e-6
+    counts = np.zeros(len(vectors))
+    for text in texts:
+        counts += np.bincount(text.ids, minlength=len(vectors))
+    weights = rarity / (rarity + counts / counts.sum())
+    with torch.no_grad():
+        table.copy_(torch.from_numpy(small * weights[:, None].astype(np.float32)))
+
+
+@torch.no_grad()
+def align(model: Light, material: Material, texts: int = 150) -> None:
+    """Let the untrained network's states give the targets as well as a linear map can.
+
+    Least squares over some texts, in the place of random weights of the projection.
+    """
+    assert material.targets is not None
+    states, targets = [], []
+    every = material.texts
+    for number in Random(1).sample(range(len(every)), min(texts, len(every))):
+        count = min(len(every[number].spans), 40)
+        batch = windows_of([(number, 0, count)], every, None, material.landmark)
+        states.append(model.gather(batch.ids, batch.sentences, batch.marks)[batch.used])
+        targets.append(torch.from_numpy(material.targets.of_text(every[number])[:count]))
+    held = torch.cat(states)
+    ones = torch.cat([held, torch.ones(len(held), 1)], dim=1).double()
+    pull = 1e-2 * len(held) * torch.eye(ones.shape[1], dtype=torch.float64)
+    found = torch.linalg.solve(ones.T @ ones + pull, ones.T @ torch.cat(targets).double())
+    model.project.weight.copy_(found[:-1].T)
+    model.project.bias.copy_(found[-1])
+
 
 WINDOWS, QUERIES = 2, 32
 """Most windows of a document, and questions of no document, in a step."""

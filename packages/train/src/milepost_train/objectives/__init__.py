@@ -20,7 +20,7 @@ from milepost_train.objectives.marked import Marked
 from milepost_train.objectives.merged import Merged
 from milepost_train.objectives.pairs import Pairs
 from milepost_train.objectives.rerank import Rerank
-from milepost_train.stages import (
+from milepost_train.settings import (
     JudgeStage,
     MarkedStage,
     MergedStage,

@@ -18,7 +18,7 @@ from milepost_train.batches import Batch, assemble, queries_of
 from milepost_train.data import Pair, Question
 from milepost_train.losses import over_prefixes
 from milepost_train.material import Material
-from milepost_train.stages import MarkedStage, MergedStage, PairsStage, RerankStage
+from milepost_train.settings import MarkedStage, MergedStage, PairsStage, RerankStage
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from milepost_train.data import Judged
 from milepost_train.loading import CLAIM_VERDICTS
 from milepost_train.material import Material
 from milepost_train.objectives.base import Encode, need, need_tasks, spread_of, thinned
-from milepost_train.stages import JudgeStage
+from milepost_train.settings import JudgeStage
 
 _ANSWERED = len(CLAIM_VERDICTS)
 

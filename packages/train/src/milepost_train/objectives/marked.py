@@ -38,7 +38,7 @@ from milepost_train.objectives.base import (
     sizes_of,
     spread_of,
 )
-from milepost_train.stages import MarkedStage
+from milepost_train.settings import MarkedStage
 
 
 class Marked:

@@ -22,7 +22,7 @@ from milepost_train.losses import any_against_negatives, similarities
 from milepost_train.material import Material
 from milepost_train.objectives.base import Encode, chunks_of, marked, over_pairs, thinned
 from milepost_train.objectives.pairs import Passages, need_pairs
-from milepost_train.stages import MergedStage
+from milepost_train.settings import MergedStage
 
 Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and tokens
 

@@ -18,7 +18,7 @@ from milepost_train.data import Pair, Text
 from milepost_train.losses import any_against_negatives, means_of, similarities
 from milepost_train.material import Material
 from milepost_train.objectives.base import Encode, marked, need, over_pairs, read_question
-from milepost_train.stages import PairsStage
+from milepost_train.settings import PairsStage
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""

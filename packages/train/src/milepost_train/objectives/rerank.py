@@ -35,7 +35,7 @@ from milepost_train.objectives.base import (
     spread_of,
 )
 from milepost_train.objectives.judge import need_verdicts, verdict_loss
-from milepost_train.stages import RerankStage
+from milepost_train.settings import RerankStage
 
 _QUESTION = -1
 """Stands for a sentence's number where the landmark is the question's."""

@@ -28,12 +28,14 @@ from milepost_train.ranking.boosting import ROUNDS, case_weights, learn_trees
 from milepost_train.ranking.calibration import calibrate
 from milepost_train.ranking.cases import Ask, Case, Floats, Progress, base_scores
 from milepost_train.ranking.cases import evidence as evidence_of
-from milepost_train.ranking.choosing import Bench, Chosen, choose
-from milepost_train.ranking.crossfit import (
+from milepost_train.ranking.choosing import (
     FOLDS,
     MIN_SCORES,
+    Bench,
+    Chosen,
     Key,
     by_task,
+    choose,
     crossfit,
     folds,
     reached,

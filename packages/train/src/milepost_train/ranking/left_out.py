@@ -19,8 +19,7 @@ from milepost.wording import counted
 from milepost_train.ranking import cases as asking
 from milepost_train.ranking.calibration import probabilities
 from milepost_train.ranking.cases import Ask, Progress, base_scores
-from milepost_train.ranking.choosing import Bench
-from milepost_train.ranking.crossfit import by_task, errors_by_task
+from milepost_train.ranking.choosing import Bench, by_task, errors_by_task
 from milepost_train.ranking.fit import Fitted, fit, reranked_bench
 from milepost_train.ranking.questions import ENOUGH, SIZES, Minimum, Roles, Sample, Sizes, count
 
