@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from milepost.documents.sentences import split
 from milepost.encoder.engine.tokenizer import Tokenizer
+
+Progress = Callable[[str, int, int], object]
+"""Called with the current work, the number done, and the total (0: unknown)."""
 
 QUESTION_TOKENS = 128
 """Tokens that training reads of a question at most."""

@@ -19,7 +19,7 @@ from milepost.errors import InputError
 from milepost.language.terms import question_terms, terms
 from milepost.search.lexical import bm25, idf
 from milepost_train.config import DataSettings, Dtype
-from milepost_train.data import Judged, Pair, Question, Text
+from milepost_train.data import Judged, Pair, Progress, Question, Text
 from milepost_train.loading import (
     PAIRS,
     Report,
@@ -33,9 +33,6 @@ from milepost_train.loading import (
 )
 from milepost_train.model.reading import Reading
 from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, Teacher, is_ours
-
-Progress = Callable[[str, int, int], object]
-"""Called with the current work, the number done, and the total (0: unknown)."""
 
 _NEAREST = 30  # sentences that the teacher ranks highest, evidence among them is not a negative
 _HARD = 20

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -42,7 +42,7 @@ from milepost.store import Snapshot, Store, open_store
 from milepost.types import Span
 from milepost_eval.tasks.reading import Line, need_questions, question_text, spans_of
 from milepost_eval.types import Question, Split
-from milepost_train.data import touched, trimmed
+from milepost_train.data import Progress, touched, trimmed
 from milepost_train.generated import Journal, Source, Written, asked_documents, collected
 from milepost_train.settings import CHECKED, Amount, Count, Share
 
@@ -172,10 +172,6 @@ def choose(
 
 def _common(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b) if a or b else 1.0
-
-
-Progress = Callable[[str, int, int], object]
-"""Called with the current work, the number done, and the total (0: unknown)."""
 
 
 def mine(

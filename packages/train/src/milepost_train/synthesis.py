@@ -28,7 +28,7 @@ from milepost.errors import InputError, MilepostError
 from milepost.language.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.types import Split
-from milepost_train.data import hashed_share, touched, trimmed
+from milepost_train.data import Progress, hashed_share, touched, trimmed
 from milepost_train.generated import (
     GeneratedQuestion,
     Journal,
@@ -126,9 +126,6 @@ def copies(question: str, evidence: str, run: int = 6, share: float = 0.9) -> bo
     return len(content) >= 5 and len(set(content) & set(answer)) >= share * len(content)
 
 
-Progress = Callable[[str, int, int], object]
-"""Called with a document's name, the documents done, and the questions kept."""
-
 _IN_A_ROW = 8  # requests without an answer, after which no more are sent
 
 
@@ -174,7 +171,8 @@ def synthesize(
     """Write questions of a language model to ``out``, a task file.
 
     Documents are written one by one: an interrupted run resumes. The questions of the fraction
-    ``dev`` of the documents, by a hash of their texts, get the split dev.
+    ``dev`` of the documents, by a hash of their texts, get the split dev. ``progress`` gets a
+    document's name, the documents done, and the questions kept.
 
     Raises:
         UnreadableFile: a path is missing or damaged.

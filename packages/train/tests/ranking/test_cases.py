@@ -3,7 +3,7 @@
 import milepost
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load
-from milepost_train.ranking.cases import OF_EACH, absent_asks, asks, case, signals
+from milepost_train.ranking.cases import OF_EACH, asks, case, signals
 from milepost_train.ranking.questions import Minimum, Sizes, roles, sample
 from support.ranking_cases import add_absent, book_task
 
@@ -45,7 +45,7 @@ def test_absent_questions_are_asked_of_their_document(tmp_path):
     given = roles([str(path)], None, {}, sizes=Sizes(None, None), enough=Minimum(1, 1))
     encoder = milepost.load("landmark-light")
     ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
-    asked = list(absent_asks(given.absent, encoder, 1, lambda *step: None))
+    asked = list(asks(given.absent, encoder, 1, lambda *step: None, absent=True))
     assert [ask.document for ask in asked] == ["piece 0"] * 3 + ["piece 1"] * 3
     assert [ask.reranked for ask in asked] == [True, False, False] * 2
     for ask in asked:

@@ -12,7 +12,7 @@ setting ``absent``. That is harder to tell than ``elsewhere``; the calibration a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,13 +33,11 @@ from milepost.store import Entry, Store, open_store
 from milepost.types import Document
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.types import Question
+from milepost_train.data import Progress
 from milepost_train.ranking.questions import Sample, spread
 
 Floats = NDArray[np.float32]
 Setting = Literal["document", "collection", "elsewhere", "absent"]
-Progress = Callable[[str, int, int], None]
-"""What is being done, how much of it is done, and of how much."""
-
 TOGETHER = 12
 """Documents of a collection of one task."""
 OF_EACH = 4
@@ -125,20 +123,27 @@ class Case:
 
 
 def asks(
-    samples: Sequence[Sample], encoder: Encoder, reranked: int | None, progress: Progress
+    samples: Sequence[Sample],
+    encoder: Encoder,
+    reranked: int | None,
+    progress: Progress,
+    *,
+    absent: bool = False,
 ) -> Iterator[Ask]:
     """Every question of some samples in its settings.
 
-    Every question is asked of its document; every second one of a collection, and of another
-    document or collection. At most ``reranked`` questions about a document are for the reranker.
+    Every question is asked of its document; unless documents do not answer (``absent``), every
+    second one of a collection, and of another document or collection. At most ``reranked``
+    questions about a document are for the reranker.
     """
     every = _Stores(samples, encoder, progress)
     for task, sample in enumerate(samples):
         for number, questions in enumerate(sample.questions):
             for_reranker = spread(range(len(questions)), reranked)
             for n, question in enumerate(questions):
-                stores: dict[Setting, Store | None] = {"document": every.alone[task][number]}
-                if n % 2 == 0:
+                alone: Setting = "absent" if absent else "document"
+                stores: dict[Setting, Store | None] = {alone: every.alone[task][number]}
+                if n % 2 == 0 and not absent:
                     turn = number + n // 2
                     stores["collection"] = every.collection(task, number, turn)
                     stores["elsewhere"] = every.elsewhere(task, number, turn)
@@ -147,26 +152,6 @@ def asks(
                     if store is not None:
                         asked = sample.task, question.document, setting, question
                         yield Ask(*asked, query, store, n in for_reranker)
-
-
-def absent_asks(
-    samples: Sequence[Sample], encoder: Encoder, reranked: int | None, progress: Progress
-) -> Iterator[Ask]:
-    """Every question that its document does not answer, asked of that document.
-
-    At most ``reranked`` questions about a document are for the reranker.
-    """
-    for sample in samples:
-        for number, document in enumerate(sample.documents):
-            progress(f"reading {sample.task}", number, len(sample.documents))
-            store = _store(encoder)
-            store.put(_entry(document, encoder))
-            questions = sample.questions[number]
-            for_reranker = spread(range(len(questions)), reranked)
-            for n, question in enumerate(questions):
-                query = Query.parse(question.text, encoder, operators=False)
-                for_it = n in for_reranker
-                yield Ask(sample.task, document.name, "absent", question, query, store, for_it)
 
 
 def signals(ask: Ask) -> Signals:

@@ -105,7 +105,7 @@ class Bench:
             both = list(zip(self.cases, self.scores(rerank), strict=True))
             return np.array([[evidence(*each, penalty) for each in both] for penalty in penalties])
 
-        return self._once(("evidence", _key(rerank), *penalties), make)
+        return self._once(("evidence", rerank, *penalties), make)
 
     def overlap(self, rerank: Reranking | None) -> Doubles:
         """F1 of the first passage for each growth threshold, ``(thresholds, cases)``."""
@@ -114,12 +114,12 @@ class Bench:
             both = list(zip(self.cases, self.scores(rerank), strict=True))
             return np.array([[overlap(*each, most) for each in both] for most in GROWTH_THRESHOLDS])
 
-        return self._once(("overlap", _key(rerank)), make)
+        return self._once(("overlap", rerank), make)
 
     def shown(self, rerank: Reranking | None, growth_threshold: float) -> Shown:
         """The passages of a search."""
         return self._once(
-            ("shown", _key(rerank), growth_threshold),
+            ("shown", rerank, growth_threshold),
             lambda: shown(
                 self.cases,
                 self.scores(rerank),
@@ -190,10 +190,6 @@ def kinds_alike(weights: Doubles, settings: NDArray[np.str_]) -> Doubles:
         return weights
     scaled: Doubles = np.where(settings == "absent", weights * elsewhere / absent, weights)
     return scaled
-
-
-def _key(rerank: Reranking | None) -> object:
-    return rerank and (rerank.weight, rerank.min_cosine, rerank.neighbour_share)
 
 
 FOLDS = 5

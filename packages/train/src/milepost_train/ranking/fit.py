@@ -8,7 +8,7 @@ error by less than a hundredth of that; another seed moves them as much.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +45,6 @@ from milepost_train.ranking.questions import (
     SIZES,
     Minimum,
     Roles,
-    Sample,
     Sizes,
     count,
 )
@@ -67,7 +66,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Learned:
+class Learned:
     """What scores sentences, and what scores each part of the documents without knowing it."""
 
     fusion: Fusion
@@ -125,13 +124,14 @@ def fit(
         note(notes[-1])
     reranker = LandmarkReranker.of(encoder)
     shared = roles.shared or keep is not None
-    choosing = _asks(roles.choose, encoder, sizes, progress)
-    learn = choosing if shared else _asks(roles.learn, encoder, sizes, progress)
-    absent = list(asking.absent_asks(roles.absent, encoder, sizes.reranked, progress))
+    settings = encoder, sizes.reranked, progress
+    choosing = list(asking.asks(roles.choose, *settings))
+    learn = choosing if shared else list(asking.asks(roles.learn, *settings))
+    absent = list(asking.asks(roles.absent, *settings, absent=True))
     asked = [*choosing, *absent]
     parts = folds((ask.key for ask in choosing), seed)
     parts |= folds((ask.key for ask in absent if ask.key not in parts), seed)
-    learner = _Learner(encoder, seed, rounds if with_trees else 0, progress)
+    learner = Learner(encoder, progress, seed, rounds if with_trees else 0)
     if keep is not None:
         cases, learned = learner.kept(asked, keep)
     elif shared:
@@ -198,33 +198,35 @@ def fit(
     return Fitted(fusion, learned.trees, report)
 
 
-class _Learner:
+class Learner:
     """Learns weights and trees, for all questions or for all but a part of the documents.
 
     Questions that their document does not answer are scored like all others and teach nothing.
     ``rounds`` is the number of trees, 0 for none.
     """
 
-    def __init__(self, encoder: Encoder, seed: int, rounds: int, progress: Progress) -> None:
+    def __init__(
+        self, encoder: Encoder, progress: Progress, seed: int = SEED, rounds: int = 0
+    ) -> None:
         fields = {name: encoder.manifest.fusion.get(name) for name in _BY_HAND}
         self._base = Fusion.from_fields({k: v for k, v in fields.items() if v is not None})
         self._seed, self._rounds, self._progress = seed, rounds, progress
 
-    def kept(self, asked: Sequence[Ask], keep: Ranking) -> tuple[list[Case], _Learned]:
+    def kept(self, asked: Sequence[Ask], keep: Ranking) -> tuple[list[Case], Learned]:
         """The cases of some questions, scored by what was learned before."""
         cases = self._cases("features", asked, lambda key: keep.fusion)
         before = [base_scores(case, keep.fusion, keep.trees) for case in cases]
-        return cases, _Learned(keep.fusion, keep.trees, before)
+        return cases, Learned(keep.fusion, keep.trees, before)
 
-    def apart(self, learn: Sequence[Ask], choosing: Sequence[Ask]) -> tuple[list[Case], _Learned]:
+    def apart(self, learn: Sequence[Ask], choosing: Sequence[Ask]) -> tuple[list[Case], Learned]:
         """Learn from some questions; the cases of others, scored by that."""
         fusion = self._weights(learn)(lambda key: True)
         taught = self._cases("features to learn from", learn, lambda key: fusion)
         fusion, trees = self._ranked(fusion, taught)
         cases = self._cases("features", choosing, lambda key: fusion)
-        return cases, _Learned(fusion, trees, [base_scores(c, fusion, trees) for c in cases])
+        return cases, Learned(fusion, trees, [base_scores(c, fusion, trees) for c in cases])
 
-    def shared(self, asked: Sequence[Ask], parts: Mapping[Key, int]) -> tuple[list[Case], _Learned]:
+    def shared(self, asked: Sequence[Ask], parts: Mapping[Key, int]) -> tuple[list[Case], Learned]:
         """Learn from all questions; their cases, each scored by what others have taught.
 
         The features of a case come of weights learned without its part of the documents, its score
@@ -241,7 +243,7 @@ class _Learner:
                 if parts[case.key] == part:
                     before[number] = base_scores(case, *ranked)
         fusion, trees = self._ranked(weights(lambda key: True), cases)
-        return cases, _Learned(fusion, trees, [before[number] for number in range(len(cases))])
+        return cases, Learned(fusion, trees, [before[number] for number in range(len(cases))])
 
     def _weights(self, asked: Sequence[Ask]) -> Callable[[Callable[[Key], bool]], Fusion]:
         """Measure the questions; returns what learns weights from those of some documents."""
@@ -285,12 +287,6 @@ class _Learner:
         return replace(fusion, odds=(offset, slope)), None
 
 
-def _asks(
-    samples: Iterable[Sample], encoder: Encoder, sizes: Sizes, progress: Progress
-) -> list[Ask]:
-    return list(asking.asks(list(samples), encoder, sizes.reranked, progress))
-
-
 def reranked_bench(
     bench: Bench,
     asked: Sequence[Ask],
@@ -306,7 +302,7 @@ def reranked_bench(
     return Bench([bench.cases[n] for n in some], [bench.before[n] for n in some], found)
 
 
-def _fields(learned: _Learned, chosen: Chosen, reranked: Chosen | None) -> dict[str, Any]:
+def _fields(learned: Learned, chosen: Chosen, reranked: Chosen | None) -> dict[str, Any]:
     fusion = learned.fusion
     return {
         "gate": dict(fusion.gate),

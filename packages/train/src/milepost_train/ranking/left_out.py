@@ -15,12 +15,13 @@ from milepost.encoder import Encoder
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import InputError
 from milepost.search.fusion import Fusion
+from milepost.search.ranking import Ranking
 from milepost.wording import counted
-from milepost_train.ranking import cases as asking
+from milepost_train.data import Progress
 from milepost_train.ranking.calibration import probabilities
-from milepost_train.ranking.cases import Ask, Progress, base_scores
+from milepost_train.ranking.cases import Ask, asks
 from milepost_train.ranking.choosing import Bench, by_task, errors_by_task
-from milepost_train.ranking.fit import Fitted, fit, reranked_bench
+from milepost_train.ranking.fit import Fitted, Learner, fit, reranked_bench
 from milepost_train.ranking.questions import ENOUGH, SIZES, Minimum, Roles, Sample, Sizes, count
 
 EACH = "each"
@@ -71,8 +72,8 @@ def measure_left_out(
         for task, of in rest.items()
     }
     # All tasks are asked, since collections hold documents of all: the questions of the whole fit.
-    asked = list(asking.asks(roles.choose, encoder, sizes.reranked, progress))
-    asked += asking.absent_asks(roles.absent, encoder, sizes.reranked, progress)
+    asked = [*asks(roles.choose, encoder, sizes.reranked, progress)]
+    asked += asks(roles.absent, encoder, sizes.reranked, progress, absent=True)
     rows = []
     for task, fitted in made.items():
         mine = [ask for ask in asked if ask.task == task]
@@ -110,11 +111,8 @@ def _figures(
 ) -> dict[str, dict[str, Any]]:
     """What the numbers of a fit find in questions, and how true its probabilities are."""
     fusion = Fusion.from_fields(fitted.fusion)
-    cases = []
-    for number, ask in enumerate(asked):
-        progress("features", number, len(asked))
-        cases.append(asking.case(ask, fusion))
-    bench = Bench(cases, [base_scores(case, fusion, fitted.trees) for case in cases])
+    cases, learned = Learner(encoder, progress).kept(asked, Ranking(fusion, fitted.trees))
+    bench = Bench(cases, learned.before)
     figures = {"learned ranking": _row(bench, fusion, reranked=False)}
     reranker = LandmarkReranker.of(encoder)
     if reranker is not None:
