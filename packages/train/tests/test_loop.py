@@ -9,8 +9,8 @@ import torch
 
 from milepost.errors import MilepostError
 from milepost_train import loop as loops
-from milepost_train.alarm import CollapseAlarm
 from milepost_train.config import Part, Stage, read_config
+from milepost_train.curves import CollapseAlarm
 from milepost_train.loop import Average, Event, adam_of, memory, rate_at
 from milepost_train.model import open_checkpoint
 from milepost_train.run import train

@@ -19,11 +19,10 @@ import torch
 from torch import Tensor, nn
 
 from milepost.errors import MilepostError
-from milepost_train.alarm import WARM_UP, CollapseAlarm
 from milepost_train.batches import Batch
 from milepost_train.check import Check, vectors_of
 from milepost_train.config import Config, Stage
-from milepost_train.curves import draw
+from milepost_train.curves import WARM_UP, CollapseAlarm, draw
 from milepost_train.model import Checkpoint
 from milepost_train.model.card import mean
 from milepost_train.objectives.base import Objective

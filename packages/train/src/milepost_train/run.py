@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,11 +14,20 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer as Backend
 
+from milepost._optional import require
 from milepost.encoder.engine.folder import cache_folder
 from milepost.encoder.engine.manifest import SENTENCES
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.plan import WindowSize
-from milepost.errors import InputError, ModelError, UnreadableFile, nearest
+from milepost.errors import (
+    InputError,
+    MilepostError,
+    MissingExtra,
+    ModelError,
+    UnreadableFile,
+    first_line,
+    nearest,
+)
 from milepost_eval.tasks.reading import is_table
 from milepost_train.check import load_check
 from milepost_train.config import Config, Stage, data_paths, resolved
@@ -28,15 +37,91 @@ from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
 from milepost_train.material import Material, load_material
 from milepost_train.model import Checkpoint, open_checkpoint, with_lora
-from milepost_train.model.fetch import local
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.release import window_sizes
+from milepost_train.model.special import local
 from milepost_train.objectives import build
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes, chosen_device, chosen_dtype, joined
-from milepost_train.record import AROUND, describe, differences
+from milepost_train.record import AROUND, describe, differences, leaves
 from milepost_train.run_folder import CHECKPOINT, RunFolder
-from milepost_train.trackers import need_trackers, tracked
+
+_PLACES = ("step", "stage")  # of a line, no figures
+
+
+def need_trackers(names: Sequence[str]) -> None:
+    """Refuse trackers that are not installed."""
+    if not names:
+        return
+    tracking = require("accelerate.tracking", extra="train")
+    known = {str(name) for name in tracking.get_available_trackers()}
+    for name in names:
+        if name not in known:
+            packages = f"accelerate {name.replace('_', '-')}"
+            raise MissingExtra(
+                f"log_with names {name}, which is not installed", f"pip install -U {packages}"
+            )
+
+
+@contextmanager
+def tracked(
+    names: Sequence[str],
+    project: str,
+    folder: Path,
+    settings: Mapping[str, Any],
+    on_progress: OnProgress,
+    *,
+    cpu: bool,
+) -> Iterator[OnProgress]:
+    """Open trackers by accelerate, and close them when the run ends.
+
+    What takes the events of a run comes back. After a failure nothing more is sent to the trackers,
+    and the run goes on.
+    """
+    if not names:
+        yield on_progress
+        return
+    accelerate = require("accelerate", extra="train")
+    tracking = accelerate.Accelerator(cpu=cpu, log_with=list(names), project_dir=str(folder))
+    fails: list[Exception] = []
+
+    def log(event: Event) -> None:
+        if event.line is not None and not fails:
+            figures = {
+                name: value
+                for name, value in _flat(event.line).items()
+                if name not in _PLACES and isinstance(value, int | float)
+            }
+            try:
+                tracking.log(figures, step=event.line["step"])
+            except Exception as error:  # each tracker raises its own
+                fails.append(error)
+                warning = f"nothing more is sent to the trackers: {first_line(error)}"
+                on_progress(Event("", event.done, event.of, warning=warning))
+        on_progress(event)
+
+    try:
+        try:
+            tracking.init_trackers(project, config=_flat(settings))
+        except Exception as error:  # each tracker raises its own
+            first = first_line(error)
+            raise MilepostError(
+                f"a tracker cannot be opened: {first}", "set it up, or remove log_with"
+            ) from error
+        yield log
+    finally:
+        for tracker in tracking.trackers:
+            with suppress(Exception):  # the others are closed, too, and the run is what counts
+                tracker.finish()
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """``{"check": {"written": 0.5}}`` as ``{"check/written": 0.5}``; lists are written out."""
+    return {
+        name: value if isinstance(value, str | int | float) else str(value or "")
+        for name, value in leaves(values, "/").items()
+    }
+
 
 _READING = ("own_sentence", "context", "context_layers", "verdicts", "query_prefix")
 

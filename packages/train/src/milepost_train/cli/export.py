@@ -141,14 +141,12 @@ def export(
 
     if private and push is None:
         raise click.UsageError("--private needs --push", click.get_current_context())
-    if push is not None:
-        from milepost_train.model.upload import check_name
-
-        check_name(push)
     require("torch", extra="export")
     from milepost.documents import read
-    from milepost_train.model.release import release
+    from milepost_train.model.release import check_name, release, upload
 
+    if push is not None:
+        check_name(push)
     if code:
         run_code = function("run-pooling-code", asked="export --code")
         for file in code:
@@ -188,8 +186,6 @@ def export(
     if form == "openvino" and "int8" not in precision and not settings.quiet:
         say("int8 reads several times faster on most CPUs: --precision f32,int8 --calibration FILE")
     if push is not None:
-        from milepost_train.model.upload import upload
-
         address = upload(released.folder, push, private=private)
         if not settings.quiet:
             say(f"uploaded to {address}")

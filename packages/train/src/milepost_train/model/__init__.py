@@ -6,8 +6,8 @@ that they give the same vectors.
 
 Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
 ``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
-``special.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the folder),
-``export.py``, ``packed.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the export).
+``special.py`` (files and tokens of a folder), ``checkpoint.py`` (the folder, LoRA), ``export.py``
+(OpenVINO and ONNX), ``packed.py``, ``parity.py``, ``release.py`` (the export).
 Folders of other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
 """
 
@@ -16,12 +16,13 @@ from __future__ import annotations
 from milepost_train.model.checkpoint import (
     Checkpoint,
     load_checkpoint,
+    merge_lora,
     open_checkpoint,
     save_checkpoint,
+    with_lora,
 )
 from milepost_train.model.export import export
 from milepost_train.model.landmark_encoder import LandmarkEncoder
-from milepost_train.model.lora import merge_lora, with_lora
 from milepost_train.model.release import release
 
 __all__ = [

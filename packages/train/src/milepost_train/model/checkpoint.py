@@ -1,11 +1,14 @@
-"""Read and write landmark checkpoints, Milepost's or Hugging Face's, complete or as LoRA."""
+"""Read and write landmark checkpoints, Milepost's or Hugging Face's, complete or as LoRA.
+
+LoRA (arXiv 2106.09685) with peft trains large decoders through a few small matrices.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,23 +19,102 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from milepost._optional import require
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost_train.config import Weights
-from milepost_train.model.fetch import HINT, base_of, local, read_config
-from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network
+from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network, quiet
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
 from milepost_train.model.layouts import network_of, reading_of
 from milepost_train.model.light import MODEL_TYPE
-from milepost_train.model.lora import attach, is_adapted
 from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.special import (
+    HINT,
     TOKENIZER,
     add_token,
+    base_of,
     choose_landmark,
     load_tokenizer,
+    local,
+    read_config,
     special_tokens,
     write_special_tokens,
 )
+
+
+def with_lora(
+    model: LandmarkEncoder,
+    rank: int = 16,
+    alpha: float = 32.0,
+    dropout: float = 0.1,
+    targets: Sequence[str] | None = None,
+    *,
+    tokens: Sequence[int] = (),
+) -> LandmarkEncoder:
+    """Freeze the network and add trainable matrices to its linear layers; changed in place.
+
+    ``rank``, ``alpha``, ``dropout`` and ``targets`` (None for all linear layers) are those of peft.
+    The embeddings of ``tokens``, such as a new landmark, are trained as well.
+    """
+    peft = require("peft", extra="train")
+    backbone = _of_transformers(model)
+    if is_adapted(model):
+        raise ModelError("the model has LoRA already", "merge it first with merge_lora")
+    config = peft.LoraConfig(
+        r=rank,
+        lora_alpha=alpha,
+        lora_dropout=dropout,
+        target_modules="all-linear" if targets is None else list(targets),
+        trainable_token_indices=list(tokens) or None,
+    )
+    try:
+        with quiet():
+            backbone.network = peft.get_peft_model(backbone.network, config)
+    except ValueError as error:
+        raise ModelError(f"LoRA cannot be put there: {error}", "name other targets") from error
+    return model
+
+
+def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
+    """Merge the LoRA matrices into the weights, in place; vectors stay the same.
+
+    A model without LoRA is returned unchanged.
+    """
+    if is_adapted(model):
+        backbone: Any = model.backbone
+        backbone.network = backbone.network.merge_and_unload()
+        backbone.network.requires_grad_(True)
+    return model
+
+
+def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
+    """Load a saved adapter onto its base."""
+    peft = require("peft", extra="train")
+    backbone = _of_transformers(model)
+    try:
+        with quiet():
+            backbone.network = peft.PeftModel.from_pretrained(
+                backbone.network, str(folder), is_trainable=trainable
+            )
+    except Exception as error:  # peft, safetensors and torch raise their own
+        first = first_line(error)
+        raise ModelError(
+            f"{folder} is not an adapter of its base: {first}", "train it again on that base"
+        ) from error
+
+
+def is_adapted(model: LandmarkEncoder) -> bool:
+    """Whether the network has LoRA."""
+    network: Any = getattr(model.backbone, "network", None)
+    return hasattr(network, "peft_config")
+
+
+def _of_transformers(model: LandmarkEncoder) -> HuggingFace:
+    if not isinstance(model.backbone, HuggingFace):
+        raise ModelError(
+            "LoRA works only with networks of transformers",
+            "open the checkpoint with transformers=True",
+        )
+    return model.backbone
+
 
 _TABLES = {
     "bert": "word_embeddings",

@@ -1,7 +1,8 @@
-"""Export a checkpoint to a model folder and check it, as ``milepost export`` does."""
+"""Export a checkpoint to a model folder and check it, as ``milepost export`` does; upload it."""
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -17,19 +18,18 @@ from milepost.cli.packages import function
 from milepost.encoder import Encoder
 from milepost.encoder.engine import Manifest, ModelFolder, verdict_head
 from milepost.encoder.engine.folder import TOKENIZER, Precision
+from milepost.encoder.engine.hub import NAME
 from milepost.encoder.engine.manifest import SENTENCES, read_manifest
-from milepost.errors import InputError, ModelError, nearest
+from milepost.errors import InputError, MilepostError, ModelError, first_line, nearest
 from milepost_train.model.card import CARD, card, is_reranker, record_of
-from milepost_train.model.checkpoint import Checkpoint, open_checkpoint
-from milepost_train.model.export import Feed, export
-from milepost_train.model.fetch import local
+from milepost_train.model.checkpoint import Checkpoint, merge_lora, open_checkpoint
+from milepost_train.model.export import GRAPH, Feed, export, export_onnx
 from milepost_train.model.landmark_encoder import Ids, TorchEngine
 from milepost_train.model.layouts import check_exportable
-from milepost_train.model.lora import merge_lora
-from milepost_train.model.onnx_export import GRAPH, export_onnx
 from milepost_train.model.packed import with_packed_table
 from milepost_train.model.parity import SAMPLE, Parity, compare
 from milepost_train.model.reading import Reading
+from milepost_train.model.special import local
 from milepost_train.sums import add_sums
 
 Format = Literal["openvino", "onnx"]
@@ -282,3 +282,39 @@ def _feeds(
         encoder.encode(text[: 10 * _LETTERS])
     step = -(-len(recorder.feeds) // _BATCHES) or 1
     return recorder.feeds[::step]
+
+
+def check_name(name: str) -> None:
+    """Reject an invalid name of a hub model before any slow work starts."""
+    if not NAME.fullmatch(name):
+        raise InputError(f"{name!r} is not a name on the Hugging Face hub", "OWNER/NAME")
+
+
+def upload(folder: Path, name: str, *, private: bool = False) -> str:
+    """Upload a folder to a model on the hub, which is created if it is missing; the model's URL.
+
+    ``private`` creates the model as private, and refuses to upload to a public one; else a new
+    model gets its owner's default visibility.
+    """
+    from huggingface_hub import HfApi
+
+    again = ["hf", "upload", name, str(folder), *(["--private"] if private else [])]
+    hub, public = HfApi(), False
+    try:
+        made = hub.create_repo(name, private=private or None, exist_ok=True)
+        public = private and not hub.repo_info(name).private  # the model existed before
+        if not public:
+            said = "Upload by milepost export"
+            hub.upload_folder(repo_id=name, folder_path=folder, commit_message=said)
+    except Exception as error:  # the hub's client passes on the errors of its HTTP library
+        first = first_line(error)
+        raise MilepostError(
+            f"uploading to {name} on the Hugging Face hub failed: {first}",
+            f"hf auth login, and: {shlex.join(again)}; the folder is complete",
+        ) from error
+    if public:
+        raise InputError(
+            f"{name} exists on the hub and is public; nothing was uploaded",
+            f"another name, or make it private there, and: {shlex.join(again)}",
+        )
+    return str(made)

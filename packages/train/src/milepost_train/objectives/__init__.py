@@ -15,11 +15,9 @@ from typing import Any
 
 from milepost_train.material import Material
 from milepost_train.objectives.base import Objective
-from milepost_train.objectives.judge import Judge
 from milepost_train.objectives.marked import Marked
-from milepost_train.objectives.merged import Merged
-from milepost_train.objectives.pairs import Pairs
-from milepost_train.objectives.rerank import Rerank
+from milepost_train.objectives.pairs import Merged, Pairs
+from milepost_train.objectives.rerank import Judge, Rerank
 from milepost_train.settings import (
     JudgeStage,
     MarkedStage,

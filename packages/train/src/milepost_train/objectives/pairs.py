@@ -1,12 +1,16 @@
-"""Stage I: queries and their passages, the other passages of the batch as negatives.
+"""Stages I and II, of queries and their passages.
 
-Also the passages of the pairs: which are the same, who answers what, what a step chooses from.
+I: the other passages of the batch are negatives. II: noisy long documents, put together from
+passages. A pseudo document holds the passages that answer a few queries, passages that look like
+answers and passages drawn at random, shuffled. It is read in windows with halo, as the encoder
+reads: what surrounds a passage is noise, and its landmarks must not be blurred by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from random import Random
 
 import numpy as np
@@ -14,11 +18,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_train.data import Pair, Text
 from milepost_train.losses import any_against_negatives, means_of, similarities
 from milepost_train.material import Material
-from milepost_train.objectives.base import Encode, marked, need, over_pairs, read_question
-from milepost_train.settings import PairsStage
+from milepost_train.objectives.base import (
+    Encode,
+    chunks_of,
+    marked,
+    need,
+    over_pairs,
+    read_question,
+    thinned,
+)
+from milepost_train.settings import MergedStage, PairsStage
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""
@@ -144,3 +157,113 @@ class Pairs:
 def _units(text: Text, whole: bool) -> list[np.ndarray]:
     """What each landmark closes: the passage, or its sentences one by one."""
     return [text.ids] if whole else [text.sentence(n) for n in range(len(text.spans))]
+
+
+Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and tokens
+
+
+class Merged:
+    """Steps of stage II."""
+
+    def __init__(self, stage: MergedStage, material: Material) -> None:
+        need_pairs(material.pairs)
+        self.stage, self.material = stage, material
+        self._passages = Passages(material.pairs)
+
+    def draw(self, random: Random) -> list[tuple[list[Pair], list[int]]]:
+        """Of each pseudo document its queries, and the numbers of its passages in their order."""
+        stage, pairs = self.stage, self.material.pairs
+        count = min(stage.documents * stage.questions, len(pairs))
+        chosen = random.sample(pairs, count)
+        return [
+            (list(asked), self._shuffled(asked, random))
+            for asked in chunks_of(chosen, stage.questions)
+        ]
+
+    def _shuffled(self, asked: Sequence[Pair], random: Random) -> list[int]:
+        held: dict[int, None] = {}
+        room = self.stage.tokens - 1
+        for place, number in enumerate(self._offered(asked, random)):
+            if number in held:
+                continue
+            room -= sum(len(unit) + 1 for _, unit in self._units(number))
+            if room < 0 and place >= len(asked):
+                break
+            held[number] = None
+        order = list(held)
+        random.shuffle(order)
+        return order
+
+    def _offered(self, asked: Sequence[Pair], random: Random) -> Iterator[int]:
+        """The right passages, then what looks like them, the best of each query first, then any."""
+        yield from (self._passages.number(pair.text) for pair in asked)
+        own = [self._hard(pair) for pair in asked]
+        yield from (n for turn in zip_longest(*own) for n in turn if n is not None)
+        # A passage has two tokens at least, its landmark among them.
+        most = min(len(self._passages), self.stage.tokens // 2)
+        yield from random.sample(range(len(self._passages)), most)
+
+    def _hard(self, pair: Pair) -> list[int]:
+        given = [self._passages.number(text) for text in pair.negatives][: self.stage.hard]
+        missing = self.stage.hard - len(given)
+        return given + (self._passages.nearest(pair, missing) if missing else [])
+
+    def _units(self, number: int) -> Units:
+        """What each landmark of a passage closes; longer than a window it cannot be."""
+        text, most = self._passages.texts[number], self.stage.window - 2
+        if self.stage.landmarks == "passage":
+            return [(number, text.ids[:most])]
+        return [(number, text.sentence(n)[:most]) for n in range(len(text.spans))]
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        documents = self.draw(random)
+        asked = [(n, pair) for n, (pairs, _) in enumerate(documents) for pair in pairs]
+        ids = [thinned(pair.ids, stage.question_dropout, random) for _, pair in asked]
+        rows: list[list[NDArray[np.int32]]] = []
+        owners: list[tuple[int, int]] = []  # document and passage of each landmark read
+        owned: list[bool] = []  # not of a halo
+        for number, (_, order) in enumerate(documents):
+            units = [unit for each in order for unit in self._units(each)]
+            for first, own_first, own_last, last in self._windows(units):
+                rows.append([tokens for _, tokens in units[first:last]])
+                owners.extend((number, passage) for passage, _ in units[first:last])
+                owned.extend(own_first <= n < own_last for n in range(first, last))
+        right, wrong = self._candidates(
+            asked, [o for o, own in zip(owners, owned, strict=True) if own]
+        )
+
+        def contrast(scores: Tensor) -> Tensor:
+            truth = marked(right, scores), marked(wrong, scores)
+            return any_against_negatives(scores, *truth, stage.temperature)
+
+        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
+            return contrast(similarities(asking, landmarks))
+
+        kept = np.array(owned, bool)
+        value, spread = over_pairs(encode, stage, material, ids, rows, loss, kept)
+        level = contrast(torch.zeros(right.shape))
+        return {"loss": value, "floor": level.item(), "spread": spread}
+
+    def _windows(self, units: Units) -> Iterator[tuple[int, int, int, int]]:
+        """First, first owned, last owned and last unit of each window, ends exclusive."""
+        stage = self.stage
+        costs = [len(tokens) + 1 for _, tokens in units]
+        behind = 0 if self.material.causal else stage.right
+        for window in plan(costs, WindowSize(stage.window, stage.left, behind, max(costs))):
+            yield window.first, window.own_first, window.own_last, window.last
+
+    def _candidates(
+        self, asked: Sequence[tuple[int, Pair]], owners: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Positives and negatives of each query among the owned landmarks, both ``(q, n)``."""
+        documents, passages = np.array(owners, np.int64).T
+        right = np.zeros((len(asked), len(owners)), bool)
+        wrong = np.zeros_like(right)
+        for row, (number, pair) in enumerate(asked):
+            answers = np.isin(passages, list(self._passages.right(pair)))
+            inside = documents == number
+            right[row] = answers & inside
+            wrong[row] = ~answers & (inside | self.stage.across)
+        return right, wrong

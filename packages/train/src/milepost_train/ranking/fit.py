@@ -23,10 +23,10 @@ from milepost.search.trees import Trees
 from milepost.wording import counted
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
+from milepost_train.data import Progress
 from milepost_train.ranking import cases as asking
-from milepost_train.ranking.boosting import ROUNDS, case_weights, learn_trees
 from milepost_train.ranking.calibration import calibrate
-from milepost_train.ranking.cases import Ask, Case, Floats, Progress, base_scores
+from milepost_train.ranking.cases import Ask, Case, Floats, base_scores
 from milepost_train.ranking.cases import evidence as evidence_of
 from milepost_train.ranking.choosing import (
     FOLDS,
@@ -48,7 +48,14 @@ from milepost_train.ranking.questions import (
     Sizes,
     count,
 )
-from milepost_train.ranking.weights import found, grid, learn_weights
+from milepost_train.ranking.weights import (
+    ROUNDS,
+    case_weights,
+    found,
+    grid,
+    learn_trees,
+    learn_weights,
+)
 from milepost_train.record import versions
 
 SEED = 1
