@@ -17,9 +17,10 @@ import io
 import json
 import logging
 import shutil
+import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -255,44 +256,12 @@ def export_onnx(
     return manifest
 
 
-_SENTENCE_LOOP = (
-    "sentence",
-    """for number, sentence in enumerate(["Ice kept the ship at sea.", "Who had paid?"], 1):
-    tokens = tokenizer.encode(sentence, add_special_tokens=False).ids""",
-)
-_GRID_LOOP = (
-    "segment",
-    """words = "Ice kept the ship at sea. Who had paid?"
-text = tokenizer.encode(words, add_special_tokens=False).ids
-for number, first in enumerate(range(0, len(text), EVERY), 1):
-    tokens = text[first : first + EVERY]""",
-)
-"""The unit that a landmark closes, and the lines of the README that build its tokens."""
-
-
 def _readme(manifest: Manifest) -> str:
+    here = Path(__file__)
+    said = tomllib.loads(here.with_name("onnx_readme.toml").read_text(encoding="utf-8"))
+    words = said["grid" if manifest.every else "sentence"]
     bos = f"[tokenizer.token_to_id({manifest.bos_token!r})]" if manifest.bos_token else "[]"
-    unit, read = _GRID_LOOP if manifest.every else _SENTENCE_LOOP
-    read = read.replace("EVERY", str(manifest.every))
-    closes = f"{manifest.every} tokens" if manifest.every else "sentence"
-    rule = "A question is a text of one sentence; its cosine with a sentence is the score."
-    if manifest.every:
-        rule = (
-            f"A segment has {manifest.every} tokens, the last one of a text the rest. A sentence's "
-            "vector is the mean\nof those that it shares tokens with, and that of a text, or of a "
-            "question, the mean of all."
-        )
-    template = Path(__file__).with_name("onnx_readme.md").read_text(encoding="utf-8")
-    return Template(template).substitute(
-        name=manifest.name,
-        opset=OPSET,
-        closes=closes,
-        dimensions=manifest.dimensions,
-        unit=unit,
-        window=manifest.window,
-        rule=rule,
-        landmark=repr(manifest.landmark),
-        bos=bos,
-        read=read,
-        graph=GRAPH,
-    )
+    facts = {"every": manifest.every, "bos": bos, "opset": OPSET, "graph": GRAPH}
+    facts |= {**asdict(manifest), "landmark": repr(manifest.landmark)}
+    template = here.with_name("onnx_readme.md").read_text(encoding="utf-8")
+    return Template(Template(template).safe_substitute(words)).substitute(facts)
