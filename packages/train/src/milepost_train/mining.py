@@ -17,10 +17,9 @@ of the positive's score), if it repeats the evidence, or if it is next to it.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
@@ -32,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic.dataclasses import dataclass as checked
 
+from milepost.cli.checks import sha256
 from milepost.encoder import Encoder
 from milepost.errors import InputError
 from milepost.index.entries import entry, hashed
@@ -106,10 +106,11 @@ class Evidence:
 
     score: float
     sentences: Sequence[frozenset[str]]
-    whole: frozenset[str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.whole = frozenset(chain.from_iterable(self.sentences))
+    @cached_property
+    def whole(self) -> frozenset[str]:
+        """The terms of all of them."""
+        return frozenset(chain.from_iterable(self.sentences))
 
 
 def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
@@ -199,10 +200,12 @@ def mine(
     limits = limits or Limits()
     if limits.document + limits.collection == 0:
         raise InputError("no negatives are wanted", "some of a document or of the collection")
+    # A file that is not there the reader will name.
+    sums = [sha256(path)[:16] if path.is_file() else "" for path in (documents, questions)]
     settings = {
         "command": "mine",
-        "documents": _digest(documents),
-        "questions": _digest(questions),
+        "documents": sums[0],
+        "questions": sums[1],
         "model": encoder.fingerprint,
         "split": split,
         "allow_nc": allow_nc,
@@ -331,11 +334,3 @@ class _Work:
             span = trimmed(text, start)
             ignore = self._sources[info.name].ignore
             yield row, info.name, span, text.strip(), bool(touched([span], ignore))
-
-
-def _digest(path: Path) -> str:
-    """The file's hash; "" for one that is not there, which the reader will say better."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost import __version__
+from milepost.cli.checks import sha256
 from milepost.errors import UnreadableFile
 from milepost_eval.provenance import commit, machine
 
@@ -143,9 +143,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _file(path: Path, name: str) -> tuple[str, dict[str, Any]]:
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            return name, {"sha256": digest, "bytes": os.fstat(file.fileno()).st_size}
+        return name, {"sha256": sha256(path), "bytes": path.stat().st_size}
     except OSError as error:
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror or error}", "look at the configuration"

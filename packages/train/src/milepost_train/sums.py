@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+
+from milepost.cli.checks import sha256
 
 SUMS = "SHA256SUMS"
 
@@ -18,6 +19,6 @@ def add_sums(folder: Path, names: Sequence[str]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     lines = [line for line in lines if line.partition("  ")[2] not in names]
     there = [folder / name for name in names if (folder / name).is_file()]
-    lines += [f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}" for each in there]
+    lines += [f"{sha256(each)}  {each.name}" for each in there]
     path.unlink(missing_ok=True)  # it may be a link to another folder's own
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
