@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.encoder.engine.manifest import prefixed
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_eval.metrics import evidence_found
@@ -18,7 +18,9 @@ from milepost_eval.tasks.names import load
 from milepost_eval.tasks.protocol import take
 from milepost_train.batches import Batch, queries_of, windows_of
 from milepost_train.config import CheckSettings
-from milepost_train.data import Question, Text, tokenize, touched
+from milepost_train.data import Question, Text, touched
+from milepost_train.generated import Source
+from milepost_train.loading import Texts
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 
 WINDOWS = 16
@@ -99,26 +101,16 @@ def load_check(
     settings: CheckSettings, tokenizer: Tokenizer, shape: WindowSize, query_prefix: str = ""
 ) -> Check | None:
     """The questions of a check, each with the prefix in front; None where it names no task."""
-    longest = shape.longest - 1
-    texts: list[Text] = []
+    texts = Texts(tokenizer, shape.longest - 1, query_prefix)
     questions: list[Question] = []
     for path in settings.tasks:
         task = take(load(str(path), settings.split), settings.questions, settings.documents)
-        place: dict[str, int] = {}
-        for document in task.documents:
-            text = tokenize(tokenizer, document.name, task.name, document.text, longest)
-            if len(text.spans):
-                place[document.name] = len(texts)
-                texts.append(text)
+        place = {each.name: texts.add(Source(each), task.name) for each in task.documents}
         for asked in task.questions:
-            if asked.document not in place:
-                continue
             number = place[asked.document]
-            evidence = touched(texts[number].spans, [list(span) for span in asked.spans])
-            ids = tokenizer.encode([prefixed(asked.text, query_prefix)])[0].ids[:longest]
-            if evidence and ids:
-                tokens = np.array(ids, np.int32)
-                questions.append(Question(asked.name, task.name, tokens, number, evidence))
-    if not questions:
-        return None
-    return Check(texts, questions, tokenizer.bos_id, tokenizer.landmark, shape, settings.budget)
+            evidence = touched(texts.all[number].spans, asked.spans)
+            ids = texts.query(asked.text, Counter())[: texts.longest]
+            if evidence and len(ids):
+                questions.append(Question(asked.name, task.name, ids, number, evidence))
+    special = tokenizer.bos_id, tokenizer.landmark
+    return Check(texts.all, questions, *special, shape, settings.budget) if questions else None
