@@ -265,7 +265,7 @@ class Loop:
         }
         if checking:
             line |= self._write()
-        warning = self._alarmed(self.step, line)
+        warning = self.alarm.see(self.step, line)
         if warning:
             line["alarm"] = warning
         self.folder.log(line)
@@ -274,10 +274,6 @@ class Loop:
         if warning and self.config.on_collapse == "stop":
             raise MilepostError(warning, 'on_collapse = "warn" to continue; the last state is kept')
         return line
-
-    def _alarmed(self, step: int, line: Mapping[str, Any]) -> str | None:
-        # The floor is that of the whole loss, not of the contrast alone.
-        return self.alarm.see(step, {name: line[name] for name in ("loss", "floor", "spread")})
 
     def _write(self) -> dict[str, dict[str, float]]:
         """Check the averaged weights, and write them as a checkpoint; the figures for the log."""
@@ -338,7 +334,7 @@ class Loop:
         before = self.done - self.step
         for line in self.folder.lines():
             if line["step"] and line["stage"] == self.stage + 1:
-                self._alarmed(line["step"] - before, line)
+                self.alarm.see(line["step"] - before, line)
 
 
 def _random_states() -> list[Tensor]:

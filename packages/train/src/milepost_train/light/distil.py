@@ -328,7 +328,7 @@ def gather(
             number = before + question.text
             if number < len(texts) and max(question.evidence) < len(texts[number].spans):
                 questions.append(replace(question, text=number))
-    for path in _corpus(shared):
+    for path in sorted((shared / "corpus").glob("*.jsonl.gz")):
         for source in sources([path], report.of(path), report.wrong[path]):
             name, words = source.document.name, source.document.text
             if held_out(name, HOLD_OUT):
@@ -343,10 +343,6 @@ def gather(
         ids = read.query(query, report.of(shared))
         questions.append(Question("", "pairs", ids, -1 - place // _TOGETHER, (), query))
     return texts, questions
-
-
-def _corpus(shared: Path) -> list[Path]:
-    return sorted((shared / "corpus").glob("*.jsonl.gz"))
 
 
 def _pairs(shared: Path) -> list[Path]:

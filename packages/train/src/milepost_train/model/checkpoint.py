@@ -24,7 +24,6 @@ from milepost_train.config import Weights
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network, quiet
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
 from milepost_train.model.layouts import network_of, reading_of
-from milepost_train.model.light import MODEL_TYPE
 from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.special import (
     HINT,
@@ -114,13 +113,6 @@ def _of_transformers(model: LandmarkEncoder) -> HuggingFace:
             "open the checkpoint with transformers=True",
         )
     return model.backbone
-
-
-_TABLES = {
-    "bert": "word_embeddings",
-    "modernbert": "tok_embeddings",
-    MODEL_TYPE: "word_embeddings",
-}
 
 
 @dataclass(slots=True)
@@ -326,12 +318,9 @@ def save_checkpoint(
     text = json.dumps(model.config, indent=1, sort_keys=True) + "\n"
     (folder / "config.json").write_text(text, encoding="utf-8")
     named = backbone.network if isinstance(backbone, HuggingFace) else backbone
-    halves = {
-        name: weight.to(dtype).contiguous().clone() for name, weight in named.state_dict().items()
-    }
-    for name, weight in model.state_dict().items():
-        if not name.startswith("backbone."):
-            halves[name] = weight.to(dtype).contiguous().clone()
+    beside = {n: each for n, each in model.state_dict().items() if not n.startswith("backbone.")}
+    weights = {**named.state_dict(), **beside}
+    halves = {name: weight.to(dtype).contiguous().clone() for name, weight in weights.items()}
     save_file(halves, folder / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -341,7 +330,10 @@ def cover(model: LandmarkEncoder, number: int, *, near: int | None) -> None:
     New rows are copies of row ``near`` (the separator, whose role the landmark takes over), or the
     mean of all rows. They are deterministic, so that an adapter finds the base it was trained on.
     """
-    old = _table(model)
+    backbone: Any = model.backbone
+    of_transformers = isinstance(backbone, HuggingFace)
+    name = "" if of_transformers else next(iter(backbone.embeddings))  # the first is of tokens
+    old = backbone.network.get_input_embeddings() if of_transformers else backbone.embeddings[name]
     rows = old.weight.shape[0]
     if number < rows:
         return
@@ -349,21 +341,13 @@ def cover(model: LandmarkEncoder, number: int, *, near: int | None) -> None:
         begin: Tensor = old.weight.mean(0) if near is None else old.weight[near]
         weight = torch.cat((old.weight, begin.expand(number + 1 - rows, -1)))
     new = nn.Embedding(*weight.shape, padding_idx=old.padding_idx, _weight=weight)
-    backbone: Any = model.backbone
-    if isinstance(backbone, HuggingFace):
+    if of_transformers:
         backbone.network.set_input_embeddings(new)
         backbone.network.config.vocab_size = number + 1
         model.config = backbone.config
     else:
-        backbone.embeddings[_TABLES[model.config["model_type"]]] = new
+        backbone.embeddings[name] = new
         model.config = {**model.config, "vocab_size": number + 1}
-
-
-def _table(model: LandmarkEncoder) -> Any:
-    backbone: Any = model.backbone
-    if isinstance(backbone, HuggingFace):
-        return backbone.network.get_input_embeddings()
-    return backbone.embeddings[_TABLES[model.config["model_type"]]]
 
 
 def loading(weights: Weights, device: str) -> dict[str, Any]:

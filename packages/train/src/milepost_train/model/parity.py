@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
 from milepost.encoder.engine.folder import ModelFolder, Precision
@@ -58,20 +59,11 @@ def compare(
         engine = OpenVinoEngine(graph, cache=None)
         cosines = (_vectors(Encoder(folder, engine), texts) * wanted).sum(-1)
         # A NaN makes the check fail, because comparisons with NaN are false.
-        found.append(
-            Parity(
-                precision,
-                len(cosines),
-                float(cosines.min()),
-                float(cosines.mean()),
-                LEAST[precision],
-                MEAN[precision],
-            )
-        )
+        least, mean = float(cosines.min()), float(cosines.mean())
+        limits = LEAST[precision], MEAN[precision]
+        found.append(Parity(precision, len(cosines), least, mean, *limits))
     return found
 
 
-def _vectors(
-    encoder: Encoder, texts: Sequence[str]
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _vectors(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.concatenate([encoder.encode(text).vectors for text in texts]).astype(np.float64)

@@ -21,6 +21,7 @@ from milepost_train.settings import CHECKED, Amount, Count
 
 READING = "landmark.json"
 SCHEMA = 2
+_LATER = ("granularity", "context", "context_layers", "others", "verdicts")
 
 _RENEW = (
     "milepost train CONFIG --out FOLDER; or, in that file, rename opening to bos_token and add "
@@ -63,15 +64,10 @@ class Reading:
 
     def write(self, folder: Path) -> None:
         """Write ``landmark.json``."""
-        said = {"schema": SCHEMA, **asdict(self)}
-        if self.granularity == SENTENCES:  # as in files written before the field existed
-            del said["granularity"]
-        if not self.context:
-            del said["context"], said["context_layers"]
-        for name in ("others", "verdicts"):
-            if not said[name]:
-                del said[name]
-        text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+        usual = asdict(Reading(self.bos_token, self.landmark))
+        # As in files written before these fields existed.
+        said = {n: v for n, v in asdict(self).items() if n not in _LATER or v != usual[n]}
+        text = json.dumps({"schema": SCHEMA, **said}, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 
 

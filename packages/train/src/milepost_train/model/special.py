@@ -123,36 +123,22 @@ def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
     If the folder names none of them, common names are tried.
     """
     said: dict[str, str] = {}
-    for name in _SAID_IN:
-        path = folder / name
-        if path.is_file():
-            said |= _named(read_object(path))
-    said = {kind: token for kind, token in said.items() if tokenizer.token_to_id(token) is not None}
-    if said:
-        return said
-    return {
-        kind: next(token for token in usual if tokenizer.token_to_id(token) is not None)
-        for kind, usual in _USUAL.items()
-        if any(tokenizer.token_to_id(token) is not None for token in usual)
-    }
+    for path in (folder / name for name in _SAID_IN):
+        fields = read_object(path) if path.is_file() else {}
+        for kind in _USUAL.keys() & fields.keys():
+            token = fields[kind].get("content") if isinstance(fields[kind], dict) else fields[kind]
+            if isinstance(token, str) and tokenizer.token_to_id(token) is not None:
+                said[kind] = token
+    for kind, usual in _USUAL.items() if not said else ():
+        known = [token for token in usual if tokenizer.token_to_id(token) is not None]
+        said |= {kind: known[0]} if known else {}
+    return said
 
 
 def write_special_tokens(folder: Path, special: Mapping[str, str]) -> None:
     """Write ``special_tokens_map.json``, which ``transformers`` reads as well."""
     text = json.dumps(dict(special), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     (folder / _SAID_IN[0]).write_text(text, encoding="utf-8")
-
-
-def _named(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Read the special tokens of a file, given as strings or as objects with ``content``."""
-    found = {}
-    for kind in _USUAL:
-        token = fields.get(kind)
-        if isinstance(token, dict):
-            token = token.get("content")
-        if isinstance(token, str):
-            found[kind] = token
-    return found
 
 
 def choose_landmark(special: Mapping[str, str], named: str | None) -> str:

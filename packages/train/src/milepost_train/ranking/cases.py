@@ -29,8 +29,7 @@ from milepost.search.ranking import LEARNED_TOP, learned_score
 from milepost.search.reranking import Reranker, Reread, rerank
 from milepost.search.scope import Scope, gather
 from milepost.search.trees import Trees
-from milepost.store import Entry, Store, open_store
-from milepost.types import Document
+from milepost.store import Store, open_store
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.types import Question
 from milepost_train.data import Progress
@@ -231,7 +230,9 @@ class _Stores:
             together: list[Store] = []
             for number, document in enumerate(sample.documents):
                 progress(f"reading {sample.task}", number, len(sample.documents))
-                made = _entry(document, encoder)
+                marks = encoder.encode(document)
+                parts = marks.spans, marks.vectors, marks.vocab_coverage
+                made = entry(hashed(document), parts, None)
                 alone.append(_store(encoder))
                 stores = [alone[-1], _at(together, number // TOGETHER, encoder)]
                 if len(samples) > 1:
@@ -262,11 +263,6 @@ def _at(stores: list[Store], number: int, encoder: Encoder) -> Store:
     if number == len(stores):
         stores.append(_store(encoder))
     return stores[number]
-
-
-def _entry(document: Document, encoder: Encoder) -> Entry:
-    marks = encoder.encode(document)
-    return entry(hashed(document), (marks.spans, marks.vectors, marks.vocab_coverage), None)
 
 
 def _store(encoder: Encoder) -> Store:

@@ -53,30 +53,21 @@ def write_folder(
     """
     place = out.resolve()
     with _draft(out) as draft:
-        in_place = place == model.resolve()
-        copy = _link if in_place else shutil.copy2
-        shutil.copytree(
-            model, draft, copy_function=copy, ignore=shutil.ignore_patterns(FILE, REPORT)
-        )
+        copy = _link if place == model.resolve() else shutil.copy2
+        without = shutil.ignore_patterns(FILE, REPORT)
+        shutil.copytree(model, draft, copy_function=copy, ignore=without)
         manifest = json.loads((model / MANIFEST).read_text(encoding="utf-8"))
         manifest["fusion"] = dict(fusion)
-        _write(draft / MANIFEST, _json(manifest))
-        _write(draft / REPORT, _json(report))
+        for name, fields in ((MANIFEST, manifest), (REPORT, report)):
+            (draft / name).unlink(missing_ok=True)  # it may be a link to the model's own file
+            text = json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
+            (draft / name).write_text(text, encoding="utf-8")
         if trees is not None:
             trees.write(draft)
         if (draft / SUMS).is_file():
             add_sums(draft, [FILE])
         _sync(draft)
         _put(draft, place)
-
-
-def _json(fields: Mapping[str, Any]) -> str:
-    return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    path.unlink(missing_ok=True)  # it may be a link to the model's own file
-    path.write_text(text, encoding="utf-8")
 
 
 def _link(source: str, target: str) -> None:
@@ -136,6 +127,5 @@ def _exchange(one: Path, other: Path) -> bool:
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
     if rename is None:
         return False
-    names = (os.fsencode(path) for path in (one, other))
-    first, second = names
+    first, second = os.fsencode(one), os.fsencode(other)
     return bool(rename(_AT_CWD, first, _AT_CWD, second, _EXCHANGE) == 0)
