@@ -9,7 +9,7 @@ Read in this order: ``data.py``, ``loading.py`` (texts, questions, pairs as toke
 (windows as tensors), ``losses.py``, ``objectives/`` (the kinds of stage), ``settings.py`` and
 ``config.py`` (the configuration, without torch), ``check.py``, ``run_folder.py``, ``record.py``,
 ``curves.py`` (and the alarm), ``loop.py``, ``run.py`` (what ``milepost train`` does).
-The light model: ``light/``. Ranking and calibration: ``ranking/``.
+The light model: ``light.py``. Ranking and calibration: ``ranking/``.
 
 Training data is made by ``rules.py`` (questions a text holds itself), ``synthesis.py``
 (questions of a language model), and ``mining.py`` (what looks like evidence and is none);

@@ -118,6 +118,5 @@ def _draw(figure: Any, lines: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _points(pairs: Sequence[tuple[int, float | None]]) -> tuple[list[int], list[float]]:
-    """Steps and figures, where there is one that is a number."""
     found = [(step, value) for step, value in pairs if value is not None and math.isfinite(value)]
     return [step for step, _ in found], [value for _, value in found]

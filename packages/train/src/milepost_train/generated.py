@@ -97,15 +97,12 @@ def sources(
 ) -> Iterator[Source]:
     """Documents one at a time, in a fixed order.
 
-    Args:
-        paths: files of JSON lines or tables (``id``, ``text``, and ``title``, ``licence``,
-            ``split`` where they are known), other files of any format, folders.
-        dropped: gets the documents left out, by reason.
-        bad: gets an error for each line or file that cannot be used.
-        split: lines of another split are left out; a line that names none is in every split.
-        allow_nc: keep documents whose licence is non-commercial or not recognised.
-        questions: the files may hold lines with a ``question`` as well, which are not for here;
-            else such a line cannot be used.
+    ``paths`` are files of JSON lines or tables (``id``, ``text``, and ``title``, ``licence``,
+    ``split`` where they are known), other files of any format, folders. ``dropped`` gets the
+    documents left out, by reason, ``bad`` an error for each line or file that cannot be used. Lines
+    of another split are left out; a line that names none is in every split. ``allow_nc`` keeps
+    documents whose licence is non-commercial or not recognised. With ``questions`` the files may
+    hold lines with a ``question`` as well, which are not for here.
 
     Raises:
         UnreadableFile: a path is not there, or a file of JSON lines is damaged.
@@ -255,7 +252,6 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _folder_of_all(paths: Sequence[Path]) -> Path:
-    """The deepest folder that holds all paths."""
     parents = [path.resolve().parent for path in paths]
     try:
         return Path(os.path.commonpath(parents)) if parents else Path.cwd()

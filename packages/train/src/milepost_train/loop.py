@@ -111,10 +111,8 @@ class Event:
     """Progress of a run.
 
     Attributes:
-        doing: the current work in a word or two.
         done, of: steps done and in all; ``of`` is 0 where the total is unknown.
         line: the line just written to the log, if any.
-        note: information for the user.
         warning: a problem that the user should act on.
     """
 
@@ -250,7 +248,6 @@ class Loop:
             self.sums[name] = total + value, number + 1
 
     def _log(self, stage: Stage, last: bool) -> dict[str, Any] | None:
-        """Write a line of the log where one is due, with a check and the alarm's word."""
         checking = last or self.done % self.config.check.every == 0
         if not (checking or self.done % self.config.log_every == 0):
             return None
@@ -314,7 +311,6 @@ class Loop:
 
     @torch.no_grad()
     def _restore(self) -> None:
-        """Take up the last state, if there is one."""
         state = self.folder.load()
         if state is None:
             return
@@ -338,7 +334,6 @@ class Loop:
 
 
 def _random_states() -> list[Tensor]:
-    """States of torch's generators here: of the CPU's, then of each GPU's that is used."""
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
     return [torch.get_rng_state(), *cuda]
 

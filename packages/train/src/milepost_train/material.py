@@ -88,14 +88,11 @@ class Material:
     Attributes:
         texts: documents, each once; the evidence of ``questions`` is in them.
         bos_id: None where the model has no BOS token.
-        causal: the model sees only what precedes: windows get no context after them.
         width: numbers of the model's vectors; None if unknown.
         mined: of a question, by its number: sentences that are hard negatives.
-        targets: a teacher's vectors; None without a teacher.
         read: token ids of a question in other words than its own.
         judged: texts with sentences, and what these say of them.
         verdicts: the model's log-odds of that, from landmarks; None where it has none.
-        report: what was read and what was not.
     """
 
     texts: Sequence[Text] = ()

@@ -94,7 +94,6 @@ def differences(
 
 
 def _changes(old: Any, new: Any, *, of_files: bool) -> Iterator[tuple[str, str]]:
-    """Names whose values differ, and how."""
     before, after = (dict(each or {}) if of_files else leaves(each) for each in (old, new))
     for name in dict.fromkeys([*before, *after]):
         if name not in after:

@@ -227,7 +227,6 @@ def _train(
 
 
 def _need_data(config: Config) -> None:
-    """Refuse files that are not there, before anything takes time."""
     for path in data_paths(config):
         if not path.exists():
             beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []

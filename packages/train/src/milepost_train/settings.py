@@ -28,7 +28,6 @@ CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def _beside(path: Path, info: Info) -> Path:
-    """A path from the folder of the file that names it."""
     if info.context is None:
         return path
     return Path(os.path.normpath(info.context / path.expanduser()))
@@ -128,7 +127,6 @@ def _faults(error: ValidationError, kind: type) -> Iterable[tuple[str, str]]:
 
 
 def _table(kind: type, name: str) -> Any:
-    """The dataclass of a field; None for any other field."""
     hint = get_type_hints(kind).get(name)
     return next((each for each in (hint, *get_args(hint)) if is_dataclass(each)), None)
 

@@ -18,7 +18,7 @@ from milepost.encoder.engine.manifest import read_manifest
 from milepost.testing import fake_encoder
 from milepost_train.check import vectors_of
 from milepost_train.data import Question, Text, held_out
-from milepost_train.light.distil import (
+from milepost_train.light import (
     CONFIG,
     HOLD_OUT,
     QUERIES,

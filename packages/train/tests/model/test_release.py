@@ -17,7 +17,7 @@ from milepost.errors import InputError, ModelError
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.landmark_encoder import TorchEngine
-from milepost_train.model.parity import Parity
+from milepost_train.model.release import Parity
 from support.tiny_models import CAUSAL, TEXT, tiny_folder, write_checkpoint
 
 LONG = TEXT * 4
@@ -135,7 +135,7 @@ def test_the_fingerprint_knows_the_layers_of_modernbert(
 def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tiny_folder(tmp_path / "hf", "bert")
     monkeypatch.setitem(
-        __import__("milepost_train.model.parity", fromlist=["LEAST"]).LEAST, "bf16", 1.0
+        __import__("milepost_train.model.release", fromlist=["LEAST"]).LEAST, "bf16", 1.0
     )
     with pytest.raises(ModelError, match=r"bf16 graph is not close enough"):
         release(folder, tmp_path / "out", precisions=["bf16"])

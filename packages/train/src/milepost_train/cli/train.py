@@ -222,7 +222,6 @@ class Screen(Gauge):
 
 
 def _checked(line: Mapping[str, Any]) -> str:
-    """The results of a check as one line; empty if the line of the log has none."""
     if "check" not in line:
         return ""
     found = _percent(line["check"])

@@ -7,7 +7,7 @@ that they give the same vectors.
 Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
 ``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
 ``special.py`` (files and tokens of a folder), ``checkpoint.py`` (the folder, LoRA), ``export.py``
-(OpenVINO and ONNX), ``packed.py``, ``parity.py``, ``release.py`` (the export).
+(OpenVINO and ONNX), ``packed.py``, ``release.py`` (the export).
 Folders of other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
 """
 

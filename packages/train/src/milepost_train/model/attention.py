@@ -91,15 +91,10 @@ def attend_rotary(
 ) -> Tensor:
     """Attention with rotary positions, ``(b, q, d)`` over ``(b, t, d)`` → ``(b, q, d)``.
 
-    Args:
-        query: before it is rotated, as the next one is.
-        key: of all tokens.
-        value: of all tokens.
-        heads: among which the width is divided.
-        allowed: boolean ``(b, 1, 1 or q, t)``; None for no padding.
-        marks: ``(b, q)`` positions of the queries; None for all positions in order.
-        theta: base of the frequencies; None for no positions.
-        reach: how far a query attends to each side; None for the whole text.
+    Queries and keys are not rotated yet. ``allowed`` is boolean ``(b, 1, 1 or q, t)``, None for no
+    padding; ``marks`` ``(b, q)`` are positions of the queries, None for all in order; ``theta`` is
+    the base of the frequencies, None for no positions; ``reach`` is how far a query attends to each
+    side, None for the whole text.
     """
     query, key, value = (split_heads(each, heads) for each in (query, key, value))
     length = key.shape[2]

@@ -223,7 +223,6 @@ class LandmarkEncoder(nn.Module):
             layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)  # type: ignore[method-assign]
 
     def _unit(self, states: Tensor) -> Tensor:
-        """Truncate states to the kept dimensions and scale them to unit length."""
         kept = states if self._kept is None else states[..., : self._kept]
         return F.normalize(kept.float(), dim=-1)
 

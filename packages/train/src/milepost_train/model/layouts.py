@@ -30,7 +30,6 @@ class LmkSettings:
 
     Attributes:
         bos_ids: ids that begin a row, usually ``[CLS]``.
-        landmark: id of the landmark token.
         granularity: tokens per landmark, or ``"sentences"``.
         limit: longest row in tokens.
         longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
@@ -38,7 +37,6 @@ class LmkSettings:
         unit_landmarks: scale each landmark to unit length before the mean, as Milepost's own
             training and index do; the paper does not.
         normalized: scale the mean to unit length, as in the paper.
-        query_prompt, document_prompt: prefixes of queries and documents.
     """
 
     bos_ids: tuple[int, ...]
@@ -165,5 +163,4 @@ def _modules(folder: Path) -> list[dict[str, Any]]:
 
 
 def _kind(module: dict[str, Any]) -> str:
-    """The class name of a module, without its import path."""
     return str(module["type"]).rpartition(".")[2]

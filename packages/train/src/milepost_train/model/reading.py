@@ -35,15 +35,12 @@ class Reading:
 
     Attributes:
         bos_token: first token of a window; empty for none.
-        landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
         context: numbers of a landmark's context vector, see ``LandmarkEncoder``; 0 for none.
         context_layers, others, verdicts: see ``LandmarkEncoder``.
         granularity: what a landmark closes: a sentence, or a number of tokens.
-        bidirectional: a causal network attends to both sides.
         transformers: use the network of ``transformers`` even if Milepost has one.
         window, left, right, longest: as in the manifest; None for sizes that fit the network.
-        query_prefix: prefix of every question.
     """
 
     bos_token: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,21 +16,76 @@ from numpy.typing import NDArray
 from milepost._optional import require
 from milepost.cli.packages import function
 from milepost.encoder import Encoder
-from milepost.encoder.engine import Manifest, ModelFolder, verdict_head
-from milepost.encoder.engine.folder import TOKENIZER, Precision
+from milepost.encoder.engine import Manifest, verdict_head
+from milepost.encoder.engine.folder import TOKENIZER, ModelFolder, Precision
 from milepost.encoder.engine.hub import NAME
 from milepost.encoder.engine.manifest import SENTENCES, read_manifest
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError, MilepostError, ModelError, first_line, nearest
 from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, merge_lora, open_checkpoint
 from milepost_train.model.export import GRAPH, Feed, export, export_onnx
-from milepost_train.model.landmark_encoder import Ids, TorchEngine
+from milepost_train.model.landmark_encoder import Ids, LandmarkEncoder, TorchEngine
 from milepost_train.model.layouts import check_exportable
 from milepost_train.model.packed import with_packed_table
-from milepost_train.model.parity import SAMPLE, Parity, compare
 from milepost_train.model.reading import Reading
 from milepost_train.model.special import local
 from milepost_train.sums import add_sums
+
+LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
+"""Minimum cosine of a graph's vector and torch's that every sentence must reach."""
+
+MEAN: dict[Precision, float] = {"f32": 0.99999, "bf16": 0.998, "int8": 0.97}
+"""Minimum of the mean cosine."""
+
+SAMPLE = Path(__file__).with_name("sample.txt").read_text(encoding="utf-8").splitlines()
+"""Texts of several kinds and languages, used if there is no calibration text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """Cosines of one graph with torch: minimum and mean, with those that are required."""
+
+    precision: Precision
+    sentences: int
+    least: float
+    mean: float
+    least_wanted: float
+    mean_wanted: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the graph is close enough to torch."""
+        return self.least >= self.least_wanted and self.mean >= self.mean_wanted
+
+
+def compare(
+    model: LandmarkEncoder,
+    folder: ModelFolder,
+    texts: Sequence[str],
+    graphs: Mapping[Precision, Path] | None = None,
+) -> list[Parity]:
+    """Encode texts with torch and with every graph of the folder, and compare the vectors.
+
+    ``graphs`` are files that OpenVINO reads (its own or ONNX); None for the folder's.
+    """
+    if graphs is None:
+        graphs = {precision: folder.graph(precision) for precision in folder.precisions}
+    wanted = _vectors(Encoder(folder, TorchEngine(model)), texts)
+    found = []
+    for precision, graph in graphs.items():
+        engine = OpenVinoEngine(graph, cache=None)
+        cosines = (_vectors(Encoder(folder, engine), texts) * wanted).sum(-1)
+        # A NaN makes the check fail, because comparisons with NaN are false.
+        least, mean = float(cosines.min()), float(cosines.mean())
+        limits = LEAST[precision], MEAN[precision]
+        found.append(Parity(precision, len(cosines), least, mean, *limits))
+    return found
+
+
+def _vectors(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float64]:
+    return np.concatenate([encoder.encode(text).vectors for text in texts]).astype(np.float64)
+
 
 Format = Literal["openvino", "onnx"]
 
@@ -274,7 +329,6 @@ class Recorder(TorchEngine):
 def _feeds(
     checkpoint: Checkpoint, tokenizer: Path, settings: dict[str, Any], texts: Sequence[str]
 ) -> list[Feed]:
-    """Make batches for the calibration, spread over the texts."""
     manifest = Manifest("", "", checkpoint.model.dimensions, **settings)
     recorder = Recorder(checkpoint.model)
     encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)

@@ -155,7 +155,6 @@ class Pairs:
 
 
 def _units(text: Text, whole: bool) -> list[np.ndarray]:
-    """What each landmark closes: the passage, or its sentences one by one."""
     return [text.ids] if whole else [text.sentence(n) for n in range(len(text.spans))]
 
 

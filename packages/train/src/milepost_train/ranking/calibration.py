@@ -62,12 +62,8 @@ def shown(
 ) -> Shown:
     """The five best passages of every case.
 
-    Args:
-        cases: the questions.
-        scores: of all sentences of each, in whose order passages are made.
-        growth_threshold: how far passages grow.
-        before: the scores before landmarks and reranking were added.
-        added: what reranking added; None without a reranker.
+    ``scores`` are of all sentences of each, in whose order passages are made, ``before`` those
+    before landmarks and reranking were added, ``added`` what reranking added (None: no reranker).
     """
     names: dict[tuple[str, str], int] = {}
     groups = [names.setdefault((case.task, case.setting), len(names)) for case in cases]

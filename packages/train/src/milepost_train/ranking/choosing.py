@@ -90,7 +90,6 @@ class Bench:
         return own if added is None else [a + b for a, b in zip(own, added, strict=True)]
 
     def _added(self, rerank: Reranking | None) -> Sequence[Floats] | None:
-        """What reranking adds to the scores of each case."""
         if rerank is None or self.reread is None:
             return None
         return [

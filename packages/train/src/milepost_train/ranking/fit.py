@@ -96,17 +96,10 @@ def fit(
 ) -> Fitted:
     """Learn the ranking of a model.
 
-    Args:
-        encoder: the model.
-        roles: the questions.
-        seed: of the trees and of the parts of the cross-fit.
-        with_trees: learn trees, where there are enough questions.
-        keep: weights and trees that stay, so that the others are chosen and calibrated alone.
-        sizes: how many questions the reranker is asked.
-        progress: called as the work goes on.
-        note: called before the work begins with what is not going to be learned.
-        enough_for_trees: the fewest questions and documents that trees are learned from.
-        rounds: number of trees.
+    ``seed`` is of the trees and of the parts of the cross-fit; ``keep`` are weights and trees that
+    stay, so that the others are chosen and calibrated alone; ``sizes`` says how many questions the
+    reranker is asked; ``note`` is told before the work what is not going to be learned;
+    ``enough_for_trees`` are the fewest questions and documents that trees are learned from.
 
     Raises:
         MissingExtra: trees are to be learned and LightGBM is not installed.
@@ -253,7 +246,6 @@ class Learner:
         return cases, Learned(fusion, trees, [before[number] for number in range(len(cases))])
 
     def _weights(self, asked: Sequence[Ask]) -> Callable[[Callable[[Key], bool]], Fusion]:
-        """Measure the questions; returns what learns weights from those of some documents."""
         of_document = [ask for ask in asked if ask.setting == "document"]
         signals, grids, alone = [], [], []
         for number, ask in enumerate(of_document):

@@ -106,7 +106,6 @@ def _sync(folder: Path) -> None:
 
 
 def _put(draft: Path, place: Path) -> None:
-    """Give the new folder its place; what was there goes."""
     if not place.exists():
         draft.rename(place)
     elif not _exchange(draft, place):

@@ -124,16 +124,11 @@ def roles(
 ) -> Roles:
     """Load the tasks and give each question its role.
 
-    Args:
-        names: tasks as ``milepost eval`` names them; ``NAME:train`` and ``NAME:dev`` take the
-            questions of that split only.
-        data: the folder of the shared tasks.
-        trained: the manifest's record of the model's training.
-        split: see the module; ``train`` and ``dev`` take that split alone for both roles.
-        sizes: how much of each.
-        hold_out: None for what ``trained`` says.
-        allow_nc: take train documents whose licence forbids commercial use, too.
-        enough: of each role.
+    ``names`` are tasks as ``milepost eval`` names them; ``NAME:train`` and ``NAME:dev`` take the
+    questions of that split only. ``trained`` is the manifest's record of the model's training,
+    whose ``hold_out`` counts where none is given. ``split``: see the module; ``train`` and ``dev``
+    take that split alone for both roles. ``allow_nc`` takes train documents whose licence forbids
+    commercial use, too.
 
     Raises:
         InputError: a task that cannot be used, the model was trained on these documents, or too
@@ -188,7 +183,6 @@ def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
 
 
 def _parted(task: Task) -> tuple[Task, Task]:
-    """The task with the questions that their document answers, and with those it does not."""
     answered = tuple(question for question in task.questions if not question.absent)
     absent = tuple(question for question in task.questions if question.absent)
     return replace(task, questions=answered), replace(task, questions=absent)

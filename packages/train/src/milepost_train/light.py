@@ -1,4 +1,6 @@
-"""From a teacher and the shared data to the light model's checkpoint and folder.
+"""The light model, distilled into token vectors and two convolutions: checkpoint and folder.
+
+    python -m milepost_train.light --shared ../shared/data --out scratch/light
 
 Learned from are texts with the landmarks of the model that is distilled. Documents of the tasks
 (training split) come with their questions and evidence, documents of the corpus (training split)
@@ -12,7 +14,9 @@ much of it of texts that nobody asks about.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +27,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from milepost.cli.console.options import Settings
 from milepost.encoder.engine.base import Engine
-from milepost.encoder.engine.folder import ModelFolder, cache_folder
+from milepost.encoder.engine.folder import ModelFolder, cache_folder, find_model
 from milepost.encoder.engine.manifest import Manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.encoder.engine.tokenizer import Tokenizer
@@ -33,6 +38,7 @@ from milepost.encoder.windows.plan import WindowSize
 from milepost_eval.tasks.reading import objects
 from milepost_train.batches import Piece, queries_of, windows_of
 from milepost_train.check import load_check
+from milepost_train.cli.train import Screen
 from milepost_train.config import CheckSettings, Config, Part, Stage, resolved
 from milepost_train.data import Question, Text, held_out, tokenize
 from milepost_train.generated import sources
@@ -349,3 +355,26 @@ def _pairs(shared: Path) -> list[Path]:
     """Files of pairs whose queries are something that people ask."""
     paths = sorted((shared / "pairs").glob("*.jsonl.gz"))
     return [path for path in paths if not path.name.startswith("sentence-cloze")]
+
+
+def main() -> None:
+    """Read the arguments and distil."""
+    parser = argparse.ArgumentParser(
+        prog="python -m milepost_train.light", description=distil.__doc__
+    )
+    parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--teacher", help="a shipped model or a folder; the default model")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--name", default="landmark-light")
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--resume", action="store_true")
+    given = vars(parser.parse_args())
+    teacher = find_model(given.pop("teacher"))
+    with Screen(Settings()) as screen:
+        manifest = distil(teacher, on_progress=screen, **given)
+    sys.stdout.write(f"{manifest}\n")
+
+
+if __name__ == "__main__":
+    main()
