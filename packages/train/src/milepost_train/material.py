@@ -186,17 +186,17 @@ def load_material(
     reader = Tokenizer(tokenizer, reading.bos_token, reading.landmark)
     texts = Texts(reader, data.longest, reading.query_prefix)
     pairs_in = existing(data.pairs, PAIRS)
-    kinds = data.tasks, pairs_in, existing(data.negatives)
-    order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
+    negatives_in = existing(data.negatives)
+    paths = [*data.tasks, *pairs_in, *negatives_in]
     questions: list[Question] = []
     pairs: list[Pair] = []
     mined: dict[tuple[str, str], dict[Sentence, None]] = {}
     allow = data.allow_nc
-    for number, (kind, path) in enumerate(order):
-        progress(f"reading {path.name}", number, len(order))
-        if kind == 0:
+    for number, path in enumerate(paths):
+        progress(f"reading {path.name}", number, len(paths))
+        if number < len(data.tasks):
             questions += load_task(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
-        elif kind == 1:
+        elif number < len(data.tasks) + len(pairs_in):
             pairs += load_pairs(path, texts, report, most_tokens=data.passage, allow_nc=allow)
         else:
             asked = {(question.name, question.words) for question in questions}

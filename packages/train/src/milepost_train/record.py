@@ -29,6 +29,7 @@ AROUND = ("versions", "commit", "machine")
 _GONE = {"rank_by": "teacher", "halo_dropout": 0.0}
 """Settings that are no more, with the value that every run has now; earlier records have them."""
 
+_UNSET = object()
 _FILES = ("data", "init")
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft", "accelerate")
 _WEIGHTS = {".json", ".safetensors", ".bin", ".model", ".txt"}
@@ -96,16 +97,12 @@ def differences(
 def _changes(old: Any, new: Any, *, of_files: bool) -> Iterator[tuple[str, str]]:
     before, after = (dict(each or {}) if of_files else leaves(each) for each in (old, new))
     for name in dict.fromkeys([*before, *after]):
-        if name not in after:
-            if of_files:
-                yield name, "is gone"
-            elif _GONE.get(name.rpartition(".")[2], after) != before[name]:
-                yield name, f"was {_shown(before[name])} and is not set"
-        elif name not in before:
-            yield name, "is new" if of_files else f"was not set and is {_shown(after[name])}"
-        elif before[name] != after[name]:
-            was, now = _shown(before[name]), _shown(after[name])
-            yield name, "has changed" if of_files else f"was {was} and is {now}"
+        was, now = before.get(name, _UNSET), after.get(name, _UNSET)
+        gone = now is _UNSET and _GONE.get(name.rpartition(".")[2], _UNSET) == was
+        if of_files and was != now:
+            yield name, "is new" if was is _UNSET else "is gone" if now is _UNSET else "has changed"
+        elif was != now and not gone:
+            yield name, f"was {_shown(was)} and is {_shown(now)}"
 
 
 def leaves(value: Any, between: str = ".") -> dict[str, Any]:
@@ -124,7 +121,7 @@ def leaves(value: Any, between: str = ".") -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    words = repr(value)
+    words = "not set" if value is _UNSET else repr(value)
     return words if len(words) <= 60 else words[:59] + "…"
 
 

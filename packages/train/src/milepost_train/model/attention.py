@@ -67,11 +67,9 @@ def rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | No
     Both formats of ``config.json`` are supported: ``layer_types`` with ``rope_parameters``
     (transformers 5) and ``global_attn_every_n_layers`` with two thetas (4.48).
     """
-    kinds = config.get("layer_types")
-    every = config.get("global_attn_every_n_layers", 3)
-    is_global = kinds[number] == "full_attention" if kinds else number % every == 0
+    kinds, every = config.get("layer_types"), config.get("global_attn_every_n_layers", 3)
     rope = config.get("rope_parameters") or {}
-    if is_global:
+    if kinds[number] == "full_attention" if kinds else number % every == 0:
         theta = rope.get("full_attention", {}).get("rope_theta")
         return float(theta or config.get("global_rope_theta", 160000.0)), None
     theta = rope.get("sliding_attention", {}).get("rope_theta")

@@ -51,13 +51,12 @@ class ModernBertLayer(nn.Module):
         normed = self.attn_norm(states)
         normed_asking = normed if marks is None else gather_rows(normed, marks)
         joint: Any = self.attn["Wqkv"]
-        bias = joint.bias
-        query = F.linear(
-            normed_asking, joint.weight[:width], None if bias is None else bias[:width]
+        of_query, of_rest = (
+            (joint.weight[part], None if joint.bias is None else joint.bias[part])
+            for part in (slice(width), slice(width, None))
         )
-        key, value = F.linear(
-            normed, joint.weight[width:], None if bias is None else bias[width:]
-        ).split(width, dim=-1)
+        query = F.linear(normed_asking, *of_query)
+        key, value = F.linear(normed, *of_rest).split(width, dim=-1)
         mixed = attend_rotary(query, key, value, self.heads, allowed, marks, self.theta, self.reach)
         asking = asking + self.attn["Wo"](mixed)
         value_part, gate = self.mlp["Wi"](self.mlp_norm(asking)).chunk(2, dim=-1)

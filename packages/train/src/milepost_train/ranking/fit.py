@@ -33,6 +33,7 @@ from milepost_train.ranking.choosing import (
     MIN_SCORES,
     Bench,
     Chosen,
+    Crossfit,
     Key,
     by_task,
     choose,
@@ -148,9 +149,7 @@ def fit(
         "fused order": by_task(cases, fused),
         "learned ranking": by_task(cases, crossed.found),
     }
-    probability = {"learned ranking": crossed.probability}
-    errors = {"learned ranking": crossed.errors}
-    answerable = {"learned ranking": reached(cases, crossed.answerable)}
+    measured: dict[str, tuple[Sequence[Case], Crossfit]] = {"learned ranking": (cases, crossed)}
     reranked: Chosen | None = None
     some = [number for number, ask in enumerate(asked) if ask.reranked]
     if reranker is not None:
@@ -161,9 +160,7 @@ def fit(
             "learned ranking": by_task(small.cases, crossed.found[some]),
             "with reranker": by_task(small.cases, again.found),
         }
-        probability["with reranker"] = again.probability
-        errors["with reranker"] = again.errors
-        answerable["with reranker"] = reached(small.cases, again.answerable)
+        measured["with reranker"] = small.cases, again
     fusion = _fields(learned, chosen, reranked)
     report = {
         "model": encoder.manifest.name,
@@ -184,8 +181,8 @@ def fit(
         "notes": notes,
         "budgets": list(BUDGETS),
         "evidence": evidence,
-        "probability": probability,
-        "calibration error by task": errors,
+        "probability": {name: each.probability for name, (_, each) in measured.items()},
+        "calibration error by task": {name: each.errors for name, (_, each) in measured.items()},
         "learned": fusion,
     }
     if absent:  # what is not asked is not in the report
@@ -193,7 +190,7 @@ def fit(
         report["absent"] = {
             "questions": {task: {"questions": q, "documents": d} for task, (q, d) in of_task},
             "min scores": list(MIN_SCORES),
-            **answerable,
+            **{name: reached(of, each.answerable) for name, (of, each) in measured.items()},
         }
     return Fitted(fusion, learned.trees, report)
 

@@ -10,6 +10,7 @@ And gradient-boosted trees (LightGBM) over the features of sentences, as plain a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -127,9 +128,7 @@ _ZERO = float(np.float32(1e-35))
 
 def case_weights(cases: Sequence[Case]) -> NDArray[np.float64]:
     """What each case counts: every task alike, every setting by ``SETTINGS``, ``(cases,)``."""
-    sizes: dict[tuple[str, str], int] = {}
-    for case in cases:
-        sizes[case.task, case.setting] = sizes.get((case.task, case.setting), 0) + 1
+    sizes = Counter((case.task, case.setting) for case in cases)
     return np.array([SETTINGS[each.setting] / sizes[each.task, each.setting] for each in cases])
 
 
