@@ -54,11 +54,7 @@ class Text:
         aside = tuple(n - first for n in self.aside if first <= n < last)
         starts = self.starts[first : last + 1] - begin
         return replace(
-            self,
-            ids=self.ids[begin:end],
-            starts=starts,
-            spans=self.spans[first:last],
-            aside=aside,
+            self, ids=self.ids[begin:end], starts=starts, spans=self.spans[first:last], aside=aside
         )
 
 

@@ -35,15 +35,7 @@ from milepost_eval.tasks.reading import (
     task_name,
 )
 from milepost_eval.types import Split
-from milepost_train.data import (
-    QUESTION_TOKENS,
-    Judged,
-    Pair,
-    Question,
-    Text,
-    tokenize,
-    touched,
-)
+from milepost_train.data import QUESTION_TOKENS, Judged, Pair, Question, Text, tokenize, touched
 from milepost_train.generated import Source, asked_documents, collected
 from milepost_train.licences import barred
 
@@ -122,20 +114,13 @@ def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
 
 
 def pair_of(line: Line) -> tuple[str, str]:
-    """Query and passage of a row.
-
-    ``query`` or ``question``, and ``passage`` or ``answer``; ``anchor`` and ``positive``, as
-    sentence-transformers names its columns, are understood as well.
-    """
+    """Query and passage of a row, also by the names of sentence-transformers' columns."""
     query = question_text(line, "query", "question", "anchor")
     return query, line.text("passage", "positive", "answer")
 
 
 def negatives_of(fields: Mapping[str, Any]) -> object:
-    """What a row says does not answer.
-
-    ``negatives``, else ``negative``, ``negative_1`` … as sentence-transformers names its columns.
-    """
+    """What does not answer: ``negatives``, else ``negative``, ``negative_1`` and so on."""
     if "negatives" in fields:
         return fields["negatives"]
     numbered = sorted(
@@ -242,7 +227,16 @@ def load_task(
         number = texts.add(source, task)
         for name, line in about:
             with collected(bad):
-                found.append(_question(name, line, task, source, number, texts, counts))
+                text = texts.all[number]
+                spans = spans_of(line, line.fields.get("spans"), source.document)
+                evidence = touched(text.spans, spans)
+                if not evidence or not any(text.words[a:b].strip() for a, b in spans):
+                    raise line.wrong("'spans' hold no words", "mark the words that answer")
+                words = line.text("question")
+                beside = touched(text.spans, source.beside.get(name, ()))
+                kept = tuple(n for n in beside if n not in evidence)
+                ids = texts.query(words, counts)
+                found.append(Question(name, task, ids, number, evidence, words, kept))
     counts["questions"] += len(found)
     counts["documents asked of"] += len({question.text for question in found})
     return found
@@ -253,9 +247,7 @@ def load_pairs(
 ) -> list[Pair]:
     """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end.
 
-    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence`` and ``negatives``, a list
-    of passages that do not answer. Names of sentence-transformers (``anchor``, ``positive``,
-    ``negative``, ``negative_1`` …) are understood as well.
+    ``docs/training-data.md`` says what a line holds.
     """
     counts, bad = report.of(path, "pairs"), report.wrong[path]
     task = path.name.split(".")[0]
@@ -356,23 +348,3 @@ def _sentences(
                 f"span {span} is outside document {row['document']!r}", "mine these documents again"
             )
         yield number, held[0]
-
-
-def _question(
-    name: str,
-    line: Line,
-    task: str,
-    source: Source,
-    number: int,
-    texts: Texts,
-    counts: Counter[str],
-) -> Question:
-    text = texts.all[number]
-    spans = spans_of(line, line.fields.get("spans"), source.document)
-    evidence = touched(text.spans, spans)
-    if not evidence or not any(text.words[a:b].strip() for a, b in spans):
-        raise line.wrong("'spans' hold no words", "mark the words that answer")
-    words = line.text("question")
-    beside = touched(text.spans, source.beside.get(name, ()))
-    kept = tuple(n for n in beside if n not in evidence)
-    return Question(name, task, texts.query(words, counts), number, evidence, words, kept)

@@ -55,6 +55,7 @@ def rate_at(stage: Stage, step: int) -> float:
     return stage.rate * (stage.floor + (1 - stage.floor) * half_cosine)
 
 
+@dataclass(eq=False)
 class Average:
     """Exponential average of weights, with a short memory while it is young.
 
@@ -62,41 +63,39 @@ class Average:
     ``share`` of the weights ``base`` is mixed in.
     """
 
-    def __init__(
-        self,
-        weights: Mapping[str, nn.Parameter],
-        slowness: float,
-        base: Mapping[str, Tensor],
-        share: float,
-    ) -> None:
-        self._weights, self._slowness, self._base, self._share = weights, slowness, base, share
-        self.values = {name: weight.detach().clone() for name, weight in weights.items()}
+    weights: Mapping[str, nn.Parameter]
+    slowness: float
+    base: Mapping[str, Tensor]
+    share: float
+
+    def __post_init__(self) -> None:
+        self.values = {name: each.detach().clone() for name, each in self.weights.items()}
 
     @torch.no_grad()
     def follow(self, step: int) -> None:
         """Take in the weights after a step, counted from 0."""
-        keep = min(self._slowness, (step + 1) / (step + 10))
+        keep = min(self.slowness, (step + 1) / (step + 10))
         for name, value in self.values.items():
-            value.lerp_(self._weights[name], 1 - keep)
+            value.lerp_(self.weights[name], 1 - keep)
 
     @contextmanager
     def lent(self) -> Iterator[None]:
         """While this lasts, the model has the averaged weights with the base mixed in."""
-        own = {name: weight.data for name, weight in self._weights.items()}
-        for name, weight in self._weights.items():
+        own = {name: weight.data for name, weight in self.weights.items()}
+        for name, weight in self.weights.items():
             value = self.values[name]
-            weight.data = value.lerp(self._base[name], self._share) if self._share else value
+            weight.data = value.lerp(self.base[name], self.share) if self.share else value
         try:
             yield
         finally:
-            for name, weight in self._weights.items():
+            for name, weight in self.weights.items():
                 weight.data = own[name]
 
     @torch.no_grad()
     def settle(self) -> None:
         """Give the model the averaged weights for good."""
         for name, value in self.values.items():
-            self._weights[name].copy_(value)
+            self.weights[name].copy_(value)
 
 
 # The last two are all that oneDNN says of it.
@@ -131,35 +130,29 @@ class LossNotFinite(MilepostError):
     """The loss or its gradient is not a number."""
 
 
+@dataclass(eq=False)
 class Loop:
     """One run from its first step or its last state to its end."""
 
-    def __init__(
-        self,
-        config: Config,
-        checkpoint: Checkpoint,
-        objectives: list[list[Objective]],
-        check: Check | None,
-        folder: RunFolder,
-        processes: Processes,
-        on_progress: OnProgress,
-    ) -> None:
-        self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
-        self.check, self.folder = check, folder
-        self.processes, self.on_progress = processes, on_progress
-        self.random = Random(config.seed)
-        self.weights = {
-            name: weight
-            for name, weight in checkpoint.model.named_parameters()
-            if weight.requires_grad
-        }
-        mixed = self.weights if config.base_share else {}
+    config: Config
+    checkpoint: Checkpoint
+    objectives: list[list[Objective]]
+    check: Check | None
+    folder: RunFolder
+    processes: Processes
+    on_progress: OnProgress
+
+    def __post_init__(self) -> None:
+        self.random = Random(self.config.seed)
+        every = self.checkpoint.model.named_parameters()
+        self.weights = {name: weight for name, weight in every if weight.requires_grad}
+        mixed = self.weights if self.config.base_share else {}
         self.base = {name: weight.detach().clone() for name, weight in mixed.items()}
         self.stage = self.step = self.done = 0
         self.sums: dict[str, tuple[float, int]] = {}
         self.seconds = 0.0
         self.draws = True
-        self.total = sum(stage.steps for stage in config.stages)
+        self.total = sum(stage.steps for stage in self.config.stages)
         self._begin_stage()
 
     def run(self, stopped: Callable[[], bool]) -> None:

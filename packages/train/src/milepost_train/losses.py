@@ -179,10 +179,7 @@ def wide(values: Tensor) -> Tensor:
 
 
 def similarities(left: Tensor, right: Tensor) -> Tensor:
-    """Inner products ``(q, n)`` of ``(q, d)`` and ``(n, d)``, also inside an autocast region.
-
-    Autocast would turn this very product back into bfloat16.
-    """
+    """Inner products ``(q, n)`` of ``(q, d)`` and ``(n, d)``, not in bfloat16 under autocast."""
     with torch.autocast(left.device.type, enabled=False):
         return wide(left) @ wide(right).T
 

@@ -39,10 +39,7 @@ _HARD = 20
 
 
 class Words:
-    """Scores the sentences of a text for a question as the search's words do.
-
-    Memory is four bytes a term of the texts.
-    """
+    """Scores the sentences of a text for a question as the search's words do."""
 
     def __init__(self, texts: Sequence[Text]) -> None:
         self._numbers: dict[str, int] = {}
@@ -140,10 +137,7 @@ class Material:
         return target
 
     def hard(self, number: int) -> Sequence[Sentence]:
-        """Sentences that look like the answer of a question, most alike first.
-
-        Mined ones, else the nearest by the teacher, else the nearest by words.
-        """
+        """Sentences like a question's answer, best first: mined, else by the teacher or words."""
         if number in self.mined:
             return self.mined[number]
         question = self.questions[number]

@@ -213,9 +213,7 @@ def mine(
     }
     with Journal(out, settings) as journal, TemporaryDirectory() as scratch:
         store = open_store(
-            Path(scratch) / "index",
-            fingerprint=encoder.fingerprint,
-            dimensions=encoder.dimensions,
+            Path(scratch) / "index", fingerprint=encoder.fingerprint, dimensions=encoder.dimensions
         )
         work = _Work(encoder, limits, store)
         found = asked_documents(
@@ -275,13 +273,7 @@ class _Work:
             names = [info.name for info in scope.documents]
             owner = np.repeat(np.arange(len(names)), np.diff(scope.document_offsets))
             allowed = np.array([name != asked.document for name in names])[owner]
-            outside = [
-                [
-                    Candidate(name, span, text, float(scope.similarity[n]), None, aside)
-                    for n, name, span, text, aside in self._read(state, scope, rows)
-                ]
-                for rows in self._best(scope, allowed)
-            ]
+            outside = [list(self._read(state, scope, rows)) for rows in self._best(scope, allowed)]
             negatives += choose(outside, evidence, limits, limits.collection, dropped)
         counts["questions"] += 1
         counts["questions without a negative"] += not negatives
@@ -301,19 +293,16 @@ class _Work:
     ) -> tuple[Evidence, list[list[Candidate]]]:
         """The evidence of a question, and candidates of its own document, best first."""
         every = list(self._read(state, scope, np.arange(len(scope.spans))))
-        spans, similar = [span for _, _, span, _, _ in every], scope.similarity
+        spans = [each.span for each in every]
         held = touched(spans, asked.spans)
-        evidence = Evidence(
-            float(similar[list(held)].max()) if held else 0.0,
-            [frozenset(terms(every[n][3])) for n in held],
-        )
+        best = max((every[n].score for n in held), default=0.0)
+        evidence = Evidence(best, [every[n].words for n in held])
         beside = set(touched(spans, self._sources[asked.document].beside.get(asked.name, ())))
-        near = np.full(len(spans), len(spans))
-        for number in held:
-            near = np.minimum(near, np.abs(np.arange(len(spans)) - number))
+        apart = np.abs(np.arange(len(spans))[:, None] - np.array(held, np.int64))
+        near = apart.min(axis=1, initial=len(spans))
         found = [
-            Candidate(name, span, text, float(similar[n]), int(near[n]), aside or n in beside)
-            for n, name, span, text, aside in every
+            replace(each, near=int(near[n]), aside=each.aside or n in beside)
+            for n, each in enumerate(every)
         ]
         return evidence, [[found[n] for n in rows] for rows in self._best(scope, near > 0)]
 
@@ -324,13 +313,10 @@ class _Work:
             rows = np.flatnonzero(usable)
             yield rows[np.argsort(-scores[rows], kind="stable")[: self._limits.depth]]
 
-    def _read(
-        self, state: Snapshot, scope: Scope, rows: NDArray[np.int64]
-    ) -> Iterator[tuple[int, str, Span, str, bool]]:
-        """Row, document, span, text and whether it is set aside, white space left out."""
+    def _read(self, state: Snapshot, scope: Scope, rows: NDArray[np.int64]) -> Iterator[Candidate]:
         parts = [scope.part(row, row + 1) for row in rows.tolist()]
         texts: Sequence[str] = state.texts(parts)
         for row, (info, start, _), text in zip(rows.tolist(), parts, texts, strict=True):
-            span = trimmed(text, start)
-            ignore = self._sources[info.name].ignore
-            yield row, info.name, span, text.strip(), bool(touched([span], ignore))
+            span, score = trimmed(text, start), float(scope.similarity[row])
+            aside = bool(touched([span], self._sources[info.name].ignore))
+            yield Candidate(info.name, span, text.strip(), score, None, aside)

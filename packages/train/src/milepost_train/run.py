@@ -349,8 +349,7 @@ def _need_room(checkpoint: Checkpoint) -> None:
     room = min(QUESTION_TOKENS, window_sizes(checkpoint)["longest"])
     if 2 * tokens > room:
         raise InputError(
-            f"query_prefix has {tokens} tokens; with a question, only {room} are read",
-            "shorten it",
+            f"query_prefix has {tokens} tokens; with a question, only {room} are read", "shorten it"
         )
 
 

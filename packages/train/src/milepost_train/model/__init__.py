@@ -4,7 +4,7 @@ Input:  a checkpoint, Milepost's or Hugging Face's. Output: a model folder that 
 The engine does not import torch; the two sides share only the folder on disk, and a test checks
 that they give the same vectors.
 
-Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
+Read in this order: ``attention.py``, ``bert.py``, ``light.py``,
 ``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
 ``special.py`` (files and tokens of a folder), ``checkpoint.py`` (the folder, LoRA), ``export.py``
 (OpenVINO and ONNX), ``packed.py``, ``release.py`` (the export).

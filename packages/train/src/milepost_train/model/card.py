@@ -109,23 +109,20 @@ def _pooled(manifest: Manifest) -> str:
 
 
 def _reading(manifest: Manifest) -> Iterator[str]:
-    yield "## How it reads\n"
-    yield "| | |"
-    yield "|---|---|"
-    yield f"| numbers of a vector | {manifest.dimensions} |"
-    yield (
-        f"| window | {manifest.window} tokens, up to {manifest.left} of context before its own "
-        f"{'tokens' if manifest.every else 'sentences'} and {manifest.right} after |"
-    )
-    yield f"| longest sentence | {manifest.longest} tokens; a longer one is cut at a clause |"
     every = f", every {manifest.every} tokens" if manifest.every else ""
-    yield f"| landmark | `{manifest.landmark}`{every} |"
-    if manifest.query_prefix:
-        yield f"| in front of a question | `{manifest.query_prefix}` |"
     own = "the tokens before it" if manifest.every else "its own sentence"
-    seen = own if manifest.own_sentence else "the whole window"
-    yield f"| in the last layer a landmark sees | {seen} |"
-    yield f"| fingerprint | `{manifest.fingerprint}` |"
+    rows = {
+        "numbers of a vector": manifest.dimensions,
+        "window": f"{manifest.window} tokens, up to {manifest.left} of context before its own "
+        f"{'tokens' if manifest.every else 'sentences'} and {manifest.right} after",
+        "longest sentence": f"{manifest.longest} tokens; a longer one is cut at a clause",
+        "landmark": f"`{manifest.landmark}`{every}",
+        "in front of a question": manifest.query_prefix and f"`{manifest.query_prefix}`",
+        "in the last layer a landmark sees": own if manifest.own_sentence else "the whole window",
+        "fingerprint": f"`{manifest.fingerprint}`",
+    }
+    yield from ("## How it reads\n", "| | |", "|---|---|")
+    yield from (f"| {name} | {value} |" for name, value in rows.items() if value)
 
 
 def _training(record: Mapping[str, Any]) -> Iterator[str]:

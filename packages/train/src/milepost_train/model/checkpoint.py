@@ -73,10 +73,7 @@ def with_lora(
 
 
 def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
-    """Merge the LoRA matrices into the weights, in place; vectors stay the same.
-
-    A model without LoRA is returned unchanged.
-    """
+    """Merge the LoRA matrices, if there are any, into the weights, in place; same vectors."""
     if is_adapted(model):
         backbone: Any = model.backbone
         backbone.network = backbone.network.merge_and_unload()

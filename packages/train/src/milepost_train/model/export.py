@@ -34,9 +34,9 @@ from milepost._optional import require
 from milepost._silence import no_telemetry
 from milepost.encoder.engine.folder import GRAPHS, TOKENIZER
 from milepost.encoder.engine.manifest import SENTENCES, Manifest
+from milepost_train.model.bert import ModernBert
 from milepost_train.model.huggingface import HuggingFace, quiet
 from milepost_train.model.landmark_encoder import LandmarkEncoder
-from milepost_train.model.modernbert import ModernBert
 from milepost_train.sums import SUMS, add_sums
 
 Feed = dict[str, NDArray[np.int32]]
@@ -228,10 +228,7 @@ def export_onnx(
     name: str,
     settings: dict[str, Any] | None = None,
 ) -> Manifest:
-    """Write ``model.onnx`` in float32, with the tokenizer, manifest and README that it needs.
-
-    Inputs and outputs are those of the OpenVINO graph.
-    """
+    """Write ``model.onnx`` in float32, ports as in OpenVINO's graph, and the files it needs."""
     onnx = require("onnx", extra="export")
     file = folder / GRAPH
     lengths = {"ids": "tokens", "sentences": "tokens", "marks": "landmarks", "vectors": "landmarks"}

@@ -31,10 +31,7 @@ _ENDLESS = 2048  # maximum tokens of a window if the network has no limit (ALiBi
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the progress bars and log messages of ``transformers`` within the context.
-
-    Problems of a model raise exceptions or are checked by Milepost.
-    """
+    """Silence progress bars and log messages of ``transformers``; problems raise exceptions."""
     with no_bars(), warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield

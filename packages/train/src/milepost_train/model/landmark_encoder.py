@@ -22,10 +22,9 @@ from torch.utils.checkpoint import checkpoint
 from milepost.encoder.engine.verdict_head import SCALE, VerdictHead
 from milepost.errors import InputError, ModelError
 from milepost.verdicts import VERDICTS
-from milepost_train.model.bert import Bert, BertLayer
+from milepost_train.model.bert import Bert, BertLayer, ModernBert, ModernBertLayer
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.light import MODEL_TYPE, Light
-from milepost_train.model.modernbert import ModernBert, ModernBertLayer
 from milepost_train.model.reading import Reading
 
 BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light]] = {

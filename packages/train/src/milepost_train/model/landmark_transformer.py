@@ -76,10 +76,7 @@ def insert(
 
 
 def pad(rows: Sequence[Row], padding: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows padded to one batch with any id: ``(b, t)`` int64 ids, bool masks of tokens, landmarks.
-
-    The masks do not depend on ids.
-    """
+    """Rows, padded with any id: ``(b, t)`` int64 ids, bool masks of tokens and of landmarks."""
     shape = len(rows), max((len(row.ids) for row in rows), default=0)
     ids = torch.full(shape, padding)
     mask, landmarks = torch.zeros(2, *shape, dtype=torch.bool)
@@ -198,10 +195,7 @@ class LandmarkTransformer(InputModule):
         return features
 
     def model(self) -> SentenceTransformer:
-        """The module with prompts and normalisation, as sentence-transformers runs it.
-
-        Text beyond ``settings.limit`` tokens is not read.
-        """
+        """The module with prompts and normalisation, as sentence-transformers runs it."""
         s = self.settings
         return SentenceTransformer(
             modules=[self, *([Normalize()] if s.normalized else [])],

@@ -115,10 +115,7 @@ def reading_of(folder: Path) -> Reading | None:
     if None in names:
         raise ModelError(f"the tokenizer of {folder} lacks a special token", AGAIN)
     return Reading(
-        "".join(opens),
-        landmark,
-        granularity=settings.granularity,
-        longest=settings.longest or None,
+        "".join(opens), landmark, granularity=settings.granularity, longest=settings.longest or None
     )
 
 

@@ -52,10 +52,7 @@ class PackedTable(nn.Module):
 
 
 def packed(table: Tensor) -> PackedTable:
-    """Round a table to 4 bits; a table that was converted from this format stays exact.
-
-    32 divides the width of the table.
-    """
+    """Round a table, whose width 32 divides, to 4 bits; one of this format stays exact."""
     blocks = table.detach().float().unflatten(-1, (-1, BLOCK))
     # The number farthest from zero becomes -8, whatever its sign: the scale may be negative.
     farthest = blocks.gather(-1, blocks.abs().argmax(-1, keepdim=True))

@@ -242,8 +242,7 @@ def _known(precisions: Sequence[str]) -> list[Precision]:
     for name in precisions:
         if name not in known:
             raise InputError(
-                f"unknown precision {name!r}",
-                f"{nearest(name, known)}some of {', '.join(plain)}",
+                f"unknown precision {name!r}", f"{nearest(name, known)}some of {', '.join(plain)}"
             )
     return [known[name] for name in precisions]
 

@@ -118,10 +118,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
-    """Find ``cls_token``, ``sep_token`` … that the folder names and the vocabulary contains.
-
-    If the folder names none of them, common names are tried.
-    """
+    """``cls_token``, ``sep_token`` … in the vocabulary: those the folder names, else usual ones."""
     said: dict[str, str] = {}
     for path in (folder / name for name in _SAID_IN):
         fields = read_object(path) if path.is_file() else {}

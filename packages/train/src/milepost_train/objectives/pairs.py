@@ -64,10 +64,7 @@ class Passages:
         return self.answers[pair.ids.tobytes()]
 
     def nearest(self, pair: Pair, maximum: int) -> list[int]:
-        """Passages that look like an answer and are none, best first.
-
-        They share the query's rarest tokens: rarities are summed.
-        """
+        """Passages that are no answer and share the query's rarest tokens, best sum first."""
         scores = self._rarity(pair.ids)
         right = self.right(pair)
         order = np.argsort(-scores, kind="stable")[: maximum + len(right)]

@@ -47,10 +47,7 @@ _ANSWERED = len(CLAIM_VERDICTS)
 
 
 class Judge:
-    """Steps of training verdicts.
-
-    Labels of a source are drawn alike often, so that none is the better guess.
-    """
+    """Steps of training verdicts; labels of a source are drawn alike often."""
 
     def __init__(self, stage: JudgeStage, material: Material) -> None:
         need(bool(material.judged), "the data has no judged rows", "name judged in [data]")

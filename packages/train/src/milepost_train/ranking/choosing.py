@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import product, starmap
 from typing import Any, TypeVar
 
@@ -67,6 +67,7 @@ class Chosen:
         return {**asdict(self.rerank), **own}
 
 
+@dataclass(eq=False)
 class Bench:
     """Cases with their scores; figures are computed when they are asked for, and once.
 
@@ -74,14 +75,10 @@ class Bench:
     added, ``reread`` what the reranker found in each; None without one.
     """
 
-    def __init__(
-        self,
-        cases: Sequence[Case],
-        before: Sequence[Floats],
-        reread: Sequence[Reread] | None = None,
-    ) -> None:
-        self.cases, self.before, self.reread = cases, before, reread
-        self._known: dict[tuple[object, ...], Any] = {}
+    cases: Sequence[Case]
+    before: Sequence[Floats]
+    reread: Sequence[Reread] | None = None
+    _known: dict[tuple[object, ...], Any] = field(init=False, default_factory=dict)
 
     def scores(self, rerank: Reranking | None) -> Sequence[Floats]:
         """Scores of all sentences of each case."""
@@ -120,11 +117,7 @@ class Bench:
         return self._once(
             ("shown", rerank, growth_threshold),
             lambda: shown(
-                self.cases,
-                self.scores(rerank),
-                growth_threshold,
-                self.before,
-                self._added(rerank),
+                self.cases, self.scores(rerank), growth_threshold, self.before, self._added(rerank)
             ),
         )
 

@@ -41,14 +41,7 @@ from milepost_train.ranking.choosing import (
     folds,
     reached,
 )
-from milepost_train.ranking.questions import (
-    ENOUGH_FOR_TREES,
-    SIZES,
-    Minimum,
-    Roles,
-    Sizes,
-    count,
-)
+from milepost_train.ranking.questions import ENOUGH_FOR_TREES, SIZES, Minimum, Roles, Sizes, count
 from milepost_train.ranking.weights import (
     ROUNDS,
     case_weights,
