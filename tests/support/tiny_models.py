@@ -114,7 +114,7 @@ def random_model(
     import torch
 
     from milepost_train.model import LandmarkEncoder
-    from milepost_train.model.reading import Reading
+    from milepost_train.model.landmark_encoder import Reading
 
     torch.manual_seed(seed)
     model = LandmarkEncoder(CONFIGS[kind], own_sentence=own_sentence)

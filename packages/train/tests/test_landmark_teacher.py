@@ -19,7 +19,7 @@ from milepost_train.config import DataSettings
 from milepost_train.data import tokenize
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
-from milepost_train.model.reading import Reading
+from milepost_train.model.landmark_encoder import Reading
 from milepost_train.objectives import build
 from milepost_train.settings import MarkedStage
 from milepost_train.teacher import LandmarkTeacher, is_ours

@@ -3,7 +3,7 @@
 import pytest
 
 from milepost_eval.tasks.reading import objects
-from milepost_train.licences import barred
+from milepost_train.data import barred
 
 CLOSED = [
     "cc-by-nc-4.0",

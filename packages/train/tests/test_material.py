@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from milepost.errors import InputError, ModelError
 from milepost_train.config import DataSettings
 from milepost_train.material import Words, load_material
-from milepost_train.model.reading import Reading
+from milepost_train.model.landmark_encoder import Reading
 from support.small_material import small_material
 from support.tiny_models import write_checkpoint, write_tokenizer
 

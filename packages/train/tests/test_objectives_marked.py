@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost_train.check import vectors_of
-from milepost_train.model.landmark_encoder import LandmarkEncoder
-from milepost_train.model.reading import Reading
+from milepost_train.model.landmark_encoder import LandmarkEncoder, Reading
 from milepost_train.objectives import build
 from milepost_train.objectives.marked import candidates
 from milepost_train.settings import MarkedStage

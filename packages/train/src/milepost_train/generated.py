@@ -30,8 +30,7 @@ from milepost.types import Document, Span
 from milepost_eval.runs import Run
 from milepost_eval.tasks.reading import Line, Named, is_table, lines, question_text, split_of
 from milepost_eval.types import Split
-from milepost_train.data import held_out
-from milepost_train.licences import barred
+from milepost_train.data import barred, held_out
 
 _FACTS = ("title", "kind", "licence", "source")
 """Keys of a document line that are copied to the task: origin and licence."""

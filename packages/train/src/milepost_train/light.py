@@ -46,9 +46,9 @@ from milepost_train.loading import Report, Texts, load_task
 from milepost_train.loop import Event, Loop, OnProgress
 from milepost_train.material import Material
 from milepost_train.model import Checkpoint, LandmarkEncoder, export
+from milepost_train.model.export import with_rounded_table
+from milepost_train.model.landmark_encoder import Reading
 from milepost_train.model.light import MODEL_TYPE, Light
-from milepost_train.model.packed import with_rounded_table
-from milepost_train.model.reading import Reading
 from milepost_train.model.special import load_tokenizer, special_tokens
 from milepost_train.objectives.base import Objective
 from milepost_train.objectives.marked import Marked

@@ -35,9 +35,17 @@ from milepost_eval.tasks.reading import (
     task_name,
 )
 from milepost_eval.types import Split
-from milepost_train.data import QUESTION_TOKENS, Judged, Pair, Question, Text, tokenize, touched
+from milepost_train.data import (
+    QUESTION_TOKENS,
+    Judged,
+    Pair,
+    Question,
+    Text,
+    barred,
+    tokenize,
+    touched,
+)
 from milepost_train.generated import Source, asked_documents, collected
-from milepost_train.licences import barred
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
 PAIRS = (*JSON_LINES, "**/*.parquet")

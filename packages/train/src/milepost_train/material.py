@@ -31,7 +31,7 @@ from milepost_train.loading import (
     load_pairs,
     load_task,
 )
-from milepost_train.model.reading import Reading
+from milepost_train.model.landmark_encoder import Reading
 from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, Teacher, is_ours
 
 _NEAREST = 30  # sentences that the teacher ranks highest, evidence among them is not a negative

@@ -29,8 +29,7 @@ from milepost_train.data import Text
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.export import fingerprint
 from milepost_train.model.huggingface import quiet
-from milepost_train.model.landmark_encoder import TorchEngine
-from milepost_train.model.reading import READING
+from milepost_train.model.landmark_encoder import READING, TorchEngine
 from milepost_train.model.release import reading_fields, window_sizes
 from milepost_train.processes import chosen_dtype
 

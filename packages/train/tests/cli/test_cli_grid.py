@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from milepost_train.model.reading import Reading
+from milepost_train.model.landmark_encoder import Reading
 from support.tiny_runs import write_run
 
 

@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.checkpoint import open_checkpoint
-from milepost_train.model.reading import Reading
+from milepost_train.model.landmark_encoder import Reading
 from support.tiny_models import CONFIGS, random_model, write_checkpoint
 
 

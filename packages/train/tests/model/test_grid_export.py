@@ -22,9 +22,8 @@ from milepost_train.cli.export import export
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.interop import read_folder, write_folder
-from milepost_train.model.landmark_encoder import TorchEngine
+from milepost_train.model.landmark_encoder import Reading, TorchEngine, read_reading
 from milepost_train.model.landmark_transformer import LandmarkTransformer
-from milepost_train.model.reading import Reading, read_reading
 from support.tiny_models import TEXT, encoder, tiny_folder, write_checkpoint
 
 WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4

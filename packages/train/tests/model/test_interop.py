@@ -26,9 +26,8 @@ from milepost_train.model import (
 )
 from milepost_train.model.export import fingerprint
 from milepost_train.model.interop import read_folder, write_folder
-from milepost_train.model.landmark_encoder import TorchEngine
+from milepost_train.model.landmark_encoder import Reading, TorchEngine
 from milepost_train.model.landmark_transformer import LandmarkTransformer
-from milepost_train.model.reading import Reading
 from milepost_train.run import opened
 from support.tiny_models import (
     CLS,

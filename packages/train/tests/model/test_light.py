@@ -23,10 +23,9 @@ from milepost_train.model import (
     open_checkpoint,
 )
 from milepost_train.model.checkpoint import cover
-from milepost_train.model.landmark_encoder import TorchEngine
+from milepost_train.model.export import with_rounded_table
+from milepost_train.model.landmark_encoder import Reading, TorchEngine
 from milepost_train.model.light import Light, RoundedLight, rounded
-from milepost_train.model.packed import with_rounded_table
-from milepost_train.model.reading import Reading
 from milepost_train.model.release import SAMPLE, compare
 from support.tiny_models import LIGHT_CONFIG as CONFIG
 from support.tiny_models import random_model, write_tokenizer

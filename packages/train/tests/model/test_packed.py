@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder
-from milepost_train.model.export import export
-from milepost_train.model.packed import BLOCK, PackedTable, packed, with_packed_table
+from milepost_train.model.export import BLOCK, PackedTable, export, packed, with_packed_table
 from support.tiny_models import write_checkpoint
 
 

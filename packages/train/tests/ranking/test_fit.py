@@ -11,12 +11,12 @@ from milepost.encoder.engine.folder import find_model
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load
-from milepost_train.ranking.calibration import log_loss, probabilities
 from milepost_train.ranking.cases import asks, base_scores, case, reread
 from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
 from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
+from milepost_train.ranking.weights import log_loss, probabilities
 from support.ranking_cases import add_absent, book_task
 
 

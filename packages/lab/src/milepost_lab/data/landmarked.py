@@ -16,7 +16,7 @@ from milepost_eval.tasks.protocol import take
 from milepost_eval.tasks.shared import read_folder
 from milepost_eval.types import Split, Task
 from milepost_lab.runner import Progress
-from milepost_train.licences import barred
+from milepost_train.data import barred
 
 
 class Reader(Protocol):

@@ -25,7 +25,7 @@ from milepost.errors import InputError
 from milepost_lab.pooling.arrays import load
 from milepost_lab.pooling.registry import Operator
 from milepost_train.model.export import traced
-from milepost_train.sums import SUMS, add_sums
+from milepost_train.record import SUMS, add_sums
 
 
 class _OneText(nn.Module):

@@ -5,9 +5,9 @@ The engine does not import torch; the two sides share only the folder on disk, a
 that they give the same vectors.
 
 Read in this order: ``attention.py``, ``bert.py``, ``light.py``,
-``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
+``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder, and how it reads),
 ``special.py`` (files and tokens of a folder), ``checkpoint.py`` (the folder, LoRA), ``export.py``
-(OpenVINO and ONNX), ``packed.py``, ``release.py`` (the export).
+(OpenVINO and ONNX), ``release.py`` (the export).
 Folders of other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
 """
 

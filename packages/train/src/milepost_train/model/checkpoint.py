@@ -22,9 +22,8 @@ from milepost._optional import require
 from milepost.errors import ModelError, first_line
 from milepost_train.config import Weights
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network, quiet
-from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
+from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder, Reading, read_reading
 from milepost_train.model.layouts import network_of, reading_of
-from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.special import (
     HINT,
     TOKENIZER,

@@ -13,9 +13,9 @@ from typing import Any
 from milepost.encoder.engine.manifest import Granularity
 from milepost.errors import ModelError
 from milepost_train.model.huggingface import max_tokens
+from milepost_train.model.landmark_encoder import read_reading
 from milepost_train.model.landmark_transformer import LandmarkTransformer, open_network
 from milepost_train.model.layouts import LmkSettings, lmk_settings, network_of
-from milepost_train.model.reading import read_reading
 from milepost_train.model.special import ADAPTER
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from milepost.encoder.engine.manifest import SENTENCES, Granularity
 from milepost.encoder.engine.schema import check_schema
 from milepost.errors import ModelError
-from milepost_train.model.reading import READING, Reading
+from milepost_train.model.landmark_encoder import READING, Reading
 from milepost_train.model.special import ADAPTER, AGAIN, load_tokenizer, parsed, read_object
 
 LANDMARK_MODULE = "LandmarkTransformer"

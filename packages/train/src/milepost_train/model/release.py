@@ -24,13 +24,11 @@ from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError, MilepostError, ModelError, first_line, nearest
 from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, merge_lora, open_checkpoint
-from milepost_train.model.export import GRAPH, Feed, export, export_onnx
-from milepost_train.model.landmark_encoder import Ids, LandmarkEncoder, TorchEngine
+from milepost_train.model.export import GRAPH, Feed, export, export_onnx, with_packed_table
+from milepost_train.model.landmark_encoder import Ids, LandmarkEncoder, Reading, TorchEngine
 from milepost_train.model.layouts import check_exportable
-from milepost_train.model.packed import with_packed_table
-from milepost_train.model.reading import Reading
 from milepost_train.model.special import local
-from milepost_train.sums import add_sums
+from milepost_train.record import add_sums
 
 LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
 """Minimum cosine of a graph's vector and torch's that every sentence must reach."""

@@ -6,7 +6,7 @@ document. Knows the search and its parts; nothing of torch, terminals or the mod
 
 Read in this order: ``questions.py`` (which questions, for what), ``cases.py`` (what the search
 says of every candidate sentence, and what that finds; the one file that calls the search's
-internals), ``weights.py`` (the fusion's weights, and trees), ``calibration.py`` (probabilities),
+internals), ``weights.py`` (the fusion's weights, trees, probabilities),
 ``choosing.py`` (length penalty, passage growth, the reranker's weight, and figures on documents
 left out), ``fit.py`` (all of it), ``left_out.py`` (what a fit without a task finds in it),
 ``folder.py`` (the model folder, whole or not at all).

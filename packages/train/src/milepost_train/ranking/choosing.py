@@ -23,7 +23,8 @@ from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import answered, reranked
 from milepost.search.reranking import Reread
 from milepost_eval.metrics import BUDGETS
-from milepost_train.ranking.calibration import (
+from milepost_train.ranking.cases import Case, Floats, evidence, overlap
+from milepost_train.ranking.weights import (
     Doubles,
     Shown,
     calibrate,
@@ -32,7 +33,6 @@ from milepost_train.ranking.calibration import (
     questions,
     shown,
 )
-from milepost_train.ranking.cases import Case, Floats, evidence, overlap
 
 LENGTH_PENALTIES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 GROWTH_THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)

@@ -25,7 +25,6 @@ from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
 from milepost_train.data import Progress
 from milepost_train.ranking import cases as asking
-from milepost_train.ranking.calibration import calibrate
 from milepost_train.ranking.cases import Ask, Case, Floats, base_scores
 from milepost_train.ranking.cases import evidence as evidence_of
 from milepost_train.ranking.choosing import (
@@ -44,6 +43,7 @@ from milepost_train.ranking.choosing import (
 from milepost_train.ranking.questions import ENOUGH_FOR_TREES, SIZES, Minimum, Roles, Sizes, count
 from milepost_train.ranking.weights import (
     ROUNDS,
+    calibrate,
     case_weights,
     found,
     grid,

@@ -20,7 +20,7 @@ from typing import Any
 from milepost.encoder.engine.manifest import MANIFEST
 from milepost.errors import InputError
 from milepost.search.trees import FILE, Trees
-from milepost_train.sums import SUMS, add_sums
+from milepost_train.record import SUMS, add_sums
 
 REPORT = "fit.json"
 _AT_CWD, _EXCHANGE = -100, 2  # of renameat2, see linux/fcntl.h and linux/fs.h

@@ -26,8 +26,7 @@ from milepost.wording import counted
 from milepost_eval.tasks.names import load
 from milepost_eval.tasks.reading import NoQuestions
 from milepost_eval.types import Question, Split, Task
-from milepost_train.data import held_out
-from milepost_train.licences import barred
+from milepost_train.data import barred, held_out
 
 Item = TypeVar("Item")
 Splits = Literal["both", "train", "dev"]
@@ -196,19 +195,7 @@ class Kept:
     share: float
     allow_nc: bool
 
-    def seen(self, task: str, document: str) -> bool:
-        """Whether the model was trained on a document."""
-        return self._taught(task) and not held_out(document, self.share)
-
-    def check(self, task: str) -> None:
-        """Refuse a task whose documents the model has all seen."""
-        if self._taught(task) and self.share == 0.0 and self.trained.get("data"):
-            raise InputError(
-                f"the model was trained on the train questions of {task}, which now flatter it",
-                "--hold-out SHARE as its training left out, or --split dev",
-            )
-
-    def _taught(self, task: str) -> bool:
+    def taught(self, task: str) -> bool:
         """Whether a task is among those named by the manifest; with a share, where none are."""
         said = str(self.trained.get("data", ""))
         if not said:
@@ -223,8 +210,14 @@ def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
         asked.setdefault(question.document, []).append(question)
     seen = licences = 0
     if kept is not None:
-        kept.check(task.name)
-        fresh = {each: of for each, of in asked.items() if not kept.seen(task.name, each)}
+        taught = kept.taught(task.name)
+        if taught and kept.share == 0.0 and kept.trained.get("data"):
+            raise InputError(
+                f"the model was trained on the train questions of {task.name}, which now flatter "
+                "it",
+                "--hold-out SHARE as its training left out, or --split dev",
+            )
+        fresh = {n: of for n, of in asked.items() if not taught or held_out(n, kept.share)}
         seen, asked = len(asked) - len(fresh), fresh
     names = set(spread(sorted(asked), sizes.documents))
     documents = [document for document in task.documents if document.name in names]
