@@ -154,13 +154,11 @@ def train(
     Raises:
         UnreadableFile: a file of the data is not there.
         InputError: no such device, or not one for each process; data that cannot be used; a run
-            that is there already, one that was made with other settings or data, or one that
-            another process is at.
+            that is there, was made with other settings or data, or is trained elsewhere.
         ModelError: ``init`` cannot be opened or trained so.
         RunInterrupted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
-        MissingExtra: what the run needs is not installed: peft for ``[lora]``, accelerate for
-            several processes, or a tracker.
+        MissingExtra: peft, accelerate or a tracker is needed and not installed.
     """
     _need_data(config)
     need_trackers(config.log_with)

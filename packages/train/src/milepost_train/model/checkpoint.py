@@ -160,8 +160,7 @@ def open_checkpoint(
     Raises:
         ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
             a token is not in the vocabulary.
-        MissingExtra: the folder is an adapter and peft is not installed, or weights are 4-bit and
-            bitsandbytes is not installed.
+        MissingExtra: peft is not installed for an adapter, or bitsandbytes for 4-bit weights.
     """
     given = local(source)
     folder = network_of(given)

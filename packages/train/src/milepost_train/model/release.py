@@ -140,13 +140,11 @@ def release(
     tokens; what is None is as the checkpoint says, else what fits the network.
 
     Raises:
-        InputError: ``out`` exists, a precision is unknown, sizes or ``dimensions`` do not fit the
-            network, ``granularity`` does not fit the window or is given for a reranker, int8 has no
-            calibration, or ONNX does not support the request.
+        InputError: ``out`` exists, or what is asked for does not fit the network, the format or
+            each other.
         ModelError: the checkpoint cannot be read, a model folder does not support its settings, or
             a graph is not close enough to torch.
-        MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed, or for ``pooling``
-            milepost-lab.
+        MissingExtra: OpenVINO, NNCF, onnx, peft or, for ``pooling``, milepost-lab is missing.
     """
     install = None if pooling is None else function("install-pooling", asked="export --pooling")
     wanted = _known(precisions)
