@@ -5,7 +5,7 @@ import pytest
 
 from milepost.search.features import FEATURES
 from milepost.search.trees import FILE, read_trees
-from milepost_train.ranking.weights import arrays_of, case_weights
+from milepost_train.ranking.learning import arrays_of, case_weights
 from support.ranking_cases import ranking_case
 
 WIDTH = len(FEATURES)

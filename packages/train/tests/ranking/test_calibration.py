@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from milepost_train.ranking.weights import Shown, calibrate, figures, questions, shown
+from milepost_train.ranking.learning import Shown, calibrate, figures, questions, shown
 from support.ranking_cases import ranking_case
 
 TRUE = (-2.5, 0.4, 0.6)

@@ -15,8 +15,8 @@ from milepost_train.ranking.cases import asks, base_scores, case, reread
 from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
+from milepost_train.ranking.learning import log_loss, probabilities
 from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
-from milepost_train.ranking.weights import log_loss, probabilities
 from support.ranking_cases import add_absent, book_task
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from milepost.search.fusion import SIGNALS, Fusion
 from milepost_train.ranking.cases import Signals
-from milepost_train.ranking.weights import GATES, SHIFTS, found, grid, learn_weights
+from milepost_train.ranking.learning import GATES, SHIFTS, found, grid, learn_weights
 
 
 def asked(landmark, words, evidence, length=400):

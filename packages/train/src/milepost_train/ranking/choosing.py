@@ -24,7 +24,7 @@ from milepost.search.ranking import answered, reranked
 from milepost.search.reranking import Reread
 from milepost_eval.metrics import BUDGETS
 from milepost_train.ranking.cases import Case, Floats, evidence, overlap
-from milepost_train.ranking.weights import (
+from milepost_train.ranking.learning import (
     Doubles,
     Shown,
     calibrate,

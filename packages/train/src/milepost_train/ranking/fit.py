@@ -40,8 +40,7 @@ from milepost_train.ranking.choosing import (
     folds,
     reached,
 )
-from milepost_train.ranking.questions import ENOUGH_FOR_TREES, SIZES, Minimum, Roles, Sizes, count
-from milepost_train.ranking.weights import (
+from milepost_train.ranking.learning import (
     ROUNDS,
     calibrate,
     case_weights,
@@ -50,6 +49,7 @@ from milepost_train.ranking.weights import (
     learn_trees,
     learn_weights,
 )
+from milepost_train.ranking.questions import ENOUGH_FOR_TREES, SIZES, Minimum, Roles, Sizes, count
 from milepost_train.record import versions
 
 SEED = 1

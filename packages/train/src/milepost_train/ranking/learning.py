@@ -1,12 +1,14 @@
-"""The fusion's weights: a question's signals → share of landmarks (gate) and scale shift.
+"""What a fit learns: the fusion's weights, the trees, and the probabilities of passages.
 
-The objective is the metric itself. Evidence found is measured on a grid of (gate, shift) for every
-question, and the grid is interpolated, so that gradients reach the weights of the signals. Every
-task counts alike, and a task on which fusion loses to landmarks or words alone counts ``HARM``
-times that loss more. Adam (Kingma and Ba 2015) from zero: no seed, no threads.
+**Weights**: a question's signals → share of landmarks (gate) and scale shift. The objective is the
+metric itself. Evidence found is measured on a grid of (gate, shift) for every question, and the
+grid is interpolated, so that gradients reach the weights of the signals. Every task counts alike,
+and a task on which fusion loses to landmarks or words alone counts ``HARM`` times that loss more.
+Adam (Kingma and Ba 2015) from zero: no seed, no threads.
 
-And gradient-boosted trees (LightGBM) over the features of sentences, as plain arrays; and
-probabilities of passages: Platt scaling (Platt 1999) by the formula of ``search/ranking.py``.
+**Trees**: gradient boosting (LightGBM) over the features of sentences, as plain arrays.
+
+**Probabilities** of passages: Platt scaling (Platt 1999) by the formula of ``search/ranking.py``.
 Log-odds of a passage are a weighted sum of what stands in ``inputs``; the weights, ``calibration``
 in the manifest, are fitted by log loss. Every task and setting weighs alike, in the fit and in the
 figures.
