@@ -354,6 +354,15 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
     assert box.bottom == pytest.approx(2000 - 999 * 104729 % 1950, abs=1)
 
 
+@pytest.mark.parametrize(
+    "drawn",
+    ["6 Tc (Notice of a meeting) Tj", "[(N)-450(o)-450( )-450(o)-450(n)-450(e)] TJ"],
+)
+def test_short_words_that_are_set_wide(drawn: str) -> None:
+    page = PdfPage(operations=[f"BT /F1 12 Tf 72 700 Td {drawn} ET"])
+    assert _made([page]).text == ("No one" if "TJ" in drawn else "Notice of a meeting")
+
+
 def test_boxes_need_the_same_file(tmp_path: Path) -> None:
     data = pdf_of(_prose(20))
     path = tmp_path / "a.pdf"

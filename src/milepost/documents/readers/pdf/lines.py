@@ -17,6 +17,7 @@ from milepost.documents.readers.pdf.accents import accented
 from milepost.documents.readers.pdf.glyphs import Glyphs
 from milepost.documents.readers.pdf.records import Flags, Floats, Frame, Integers, Line
 from milepost.documents.readers.pdf.repair import (
+    MOST_WIDE,
     WORD_GAP,
     repaired,
     set_wide,
@@ -28,6 +29,7 @@ from milepost.documents.readers.scripts import END, LOWERED, RAISED
 
 WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
 BREAK_GAP = 0.08  # of a space where pdfium breaks the line, which it does too often
+SPACE = 0.4  # of the font size: the widest usual space
 FAINT_GAP = 0.02  # of a space where pdfium has one
 SAME_BASE = 0.5  # baselines this close are one line: superscripts are 0.3 to 0.45 higher
 
@@ -160,8 +162,8 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
     gap = left[1:] - right[:-1]
     if right_to_left(code).any():
         gap = np.maximum(gap, left[:-1] - right[1:])
-    cut = (np.abs(np.diff(base)) > SAME_BASE * larger) | (gap > WIDE_GAP * larger)
-    cut |= gap < -0.75 * larger
+    cut = (gap > WIDE_GAP * larger) & ~_between_spaced_words(gap / larger, real_between)
+    cut |= (np.abs(np.diff(base)) > SAME_BASE * larger) | (gap < -0.75 * larger)
     cut &= ~shared
     space = (gap > WORD_GAP * larger) | real_between
     space |= (apart & (gap > BREAK_GAP * larger)) | (faint_between & (gap > FAINT_GAP * larger))
@@ -217,6 +219,24 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
                     line.insert(int(places[spot]) - begin, sign, [-1], [float(left[spot])])
         lines.append(line)
     return lines
+
+
+def _between_spaced_words(gap: Floats, real: Flags) -> Flags:
+    """Find the spaces between words whose letters are set wide: no borders of cells.
+
+    A space has the room between two letters on either side of it. A word of one letter is between
+    two spaces of the file, and says nothing of that room. ``gap`` is in font sizes.
+    """
+    inside = np.where((gap < WORD_GAP) | (gap > MOST_WIDE), 0.0, gap)
+    padded = np.pad(np.where(real, -1.0, inside), 2)
+    far, before, after, next_after = padded[:-4], padded[1:-3], padded[3:-1], padded[4:]
+    usual = np.maximum(before, after)
+    known = np.minimum(before, after) > 0.9 * usual
+    known &= real | (np.maximum(far, next_after) > 0.9 * usual)
+    known |= (after < 0) & (np.minimum(far, before) > 0.9 * np.maximum(far, before))
+    known |= (before < 0) & (np.minimum(after, next_after) > 0.9 * np.maximum(after, next_after))
+    found: Flags = known & (usual > 0) & (gap < 2 * usual + SPACE)
+    return found
 
 
 def _marks_of_items(own: _Letters, gap: Floats, at: Integers, last: Integers) -> list[int]:

@@ -128,7 +128,7 @@ def _insert(line: Line, mark: Line) -> None:
 
 
 _LEAST = 5  # letters of a line that is set wide
-_MOST = 0.7  # of the font size: letters further apart are cells
+MOST_WIDE = 0.7  # of the font size: letters further apart are cells
 _EVEN = 0.12  # of the font size: how much the gaps between the letters of a word differ
 _WORD = 1.6  # times the gap between letters: the gap between words
 
@@ -184,7 +184,7 @@ def unspaced(
     alike = gaps if typed else inside
     near = sum(abs(gap - usual) <= _EVEN * size for gap in alike)
     capitals = all(each.isupper() for each in letters if each.isalpha())
-    if not WORD_GAP * size < usual <= _MOST * size or (typed and not capitals):
+    if not WORD_GAP * size < usual <= MOST_WIDE * size or (typed and not capitals):
         return None
     if near < 0.6 * len(alike):
         return None
