@@ -293,6 +293,39 @@ def test_letters_of_sheets() -> None:
     assert "1 formulas" in document.notes[0]
 
 
+def test_cells_of_open_sheets() -> None:
+    """Cells are merged or struck out as a whole, have readings, or are under a text box."""
+    cell = "<table:table-cell office:value-type='string'{}>{}</table:table-cell>"
+    readings = "<text:ruby-base>東</text:ruby-base><text:ruby-text>no</text:ruby-text>"
+    ruby = f"<text:ruby>{readings}</text:ruby>"
+    tall = cell.format(" table:number-rows-spanned='2'", "<text:p>A</text:p>")
+    struck = cell.format(" table:style-name='X'", "<text:p>no</text:p>")
+    rows = (
+        f"{tall}{cell.format('', f'<text:p>{ruby}<text:line-break/>b</text:p>')}",
+        f"<table:covered-table-cell/>{cell.format('', '<text:p>1</text:p>')}{struck}",
+    )
+    box = "<table:shapes><draw:rect><text:p>10<text:span text:style-name='S'>6</text:span></text:p>"
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    table = f"<table:table table:name='S'>{table}{box}</draw:rect></table:shapes></table:table>"
+    look = "<style:style style:name='{}'><style:text-properties style:text-{}/></style:style>"
+    styles = look.format("X", "line-through-style='solid'") + look.format(
+        "S", "position='super 58%'"
+    )
+    document = read_bytes(opendocument("spreadsheet", table, styles), "a.ods")
+    assert document.text == "S\nA | 東 b\nA | 1\n\n10^6"
+    assert "struck-out" in document.notes[0]
+
+
+def test_struck_out_cells() -> None:
+    styles = (
+        "<fonts><font/><font><strike/></font></fonts><cellXfs><xf fontId='0'/><xf fontId='1'/>"
+        "</cellXfs>"
+    )
+    row = "<row r='1'><c r='A1'><v>5</v></c><c r='B1' s='1'><v>4</v></c></row>"
+    document = read_bytes(xlsx({"S": row}, styles), "a.xlsx")
+    assert (document.text, len(document.notes)) == ("S\n5", 1)
+
+
 def test_workbooks_with_other_names() -> None:
     strings = f"<sst xmlns='{SHEET}'><si><t>Harbour</t></si></sst>"
     kinds = {"r1": ("worksheet", "s.xml"), "r2": ("sharedStrings", "t.xml")}

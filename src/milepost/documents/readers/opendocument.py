@@ -27,7 +27,7 @@ _UNREAD = frozenset(
 )
 """Elements whose text is not part of the document: comments, deletions, headers, footers."""
 
-_ANCHORED = frozenset(
+ANCHORED = frozenset(
     """
     note text-box object object-ole custom-shape rect ellipse circle line polyline polygon path
     connector caption measure regular-polygon
@@ -63,7 +63,7 @@ class Reader(TreeReader):
 
     def __init__(self, roots: Sequence[Element], archive: Archive | None) -> None:
         super().__init__()
-        self._styles, self._archive = Styles(roots), archive
+        self.styles, self._archive = Styles(roots), archive
         forms = (node for root in roots for form in every(root, "form") for node in form)
         self._fields = {attribute(node, "id"): node for node in forms}
         self._slide = 0
@@ -86,6 +86,8 @@ class Reader(TreeReader):
                 self._list(node, 1, Counter(), {})
             elif tag == "table":
                 self.table(self._rows(node), "table")
+                for shapes in (child for child in node if local(child) == "shapes"):
+                    self.blocks(shapes)
             elif tag in ("object", "object-ole"):
                 self._object(node)
             elif tag == "control":
@@ -104,7 +106,7 @@ class Reader(TreeReader):
         frames.sort(key=lambda node: attribute(node, "class") != "title")  # stable
         for frame in frames:
             if attribute(frame, "class") == "title":
-                paragraphs = [words for node in every(frame, "p") if (words := self._words(node))]
+                paragraphs = [words for node in every(frame, "p") if (words := self.words(node))]
                 self.text.add(" ".join(paragraphs), level=2)
             elif attribute(frame, "class") not in ("header", "footer", "date-time", "page-number"):
                 self.blocks(_holding(frame))
@@ -114,12 +116,12 @@ class Reader(TreeReader):
     def _heading(self, node: Element) -> None:
         level = number(attribute(node, "outline-level"), 1)
         bullet = ""
-        if attribute(node, "is-list-header") != "true" and level in self._styles.outline:
-            bullet = self._outline.next(self._styles.outline, level, attribute(node, "start-value"))
+        if attribute(node, "is-list-header") != "true" and level in self.styles.outline:
+            bullet = self._outline.next(self.styles.outline, level, attribute(node, "start-value"))
         self._paragraph(node, level=min(6, max(1, level)), bullet=bullet)
 
     def _paragraph(self, node: Element, *, level: int = 0, bullet: str = "") -> None:
-        words = self._words(node)
+        words = self.words(node)
         close = bool(bullet) and not level
         self.text.add(bullet + words if words else "", close=close, level=level)
         for inner in _inner(node):
@@ -132,13 +134,13 @@ class Reader(TreeReader):
         self, items: Element, level: int, counter: Counter, levels: dict[int, Element]
     ) -> None:
         style = attribute(items, "style-name")
-        levels = self._styles.lists.get(style or "") or levels
+        levels = self.styles.lists.get(style or "") or levels
         if level == 1:
             counter = self._counter(items, style or "", counter)
         for item in items:
             start = attribute(item, "start-value")
             counted = local(item) == "list-item"
-            levels = levels or (self._styles.list_of(item[0]) if len(item) else {})
+            levels = levels or (self.styles.list_of(item[0]) if len(item) else {})
             bullet = counter.next(levels, level, start) or "- " if counted else ""
             for node in item:
                 if local(node) == "p":
@@ -180,6 +182,8 @@ class Reader(TreeReader):
     def _cells(self, cells: list[Element]) -> Iterator[Cell]:
         for cell in cells:
             words = self.cell(cell)
+            if not len(cell) and attribute(cell, "formula") is not None:
+                self.text.leave_out("x", "a formula without a stored result")
             columns, rows, repeated = (
                 number(attribute(cell, f"number-{key}"), 1)
                 for key in ("columns-spanned", "rows-spanned", "columns-repeated")
@@ -226,11 +230,14 @@ class Reader(TreeReader):
             self.problems.append(error.problem)
             return None
 
-    def _words(self, paragraph: Element) -> str:
-        """Return the text of a paragraph with single spaces; its line breaks are kept."""
+    def words(self, paragraph: Element, cell: str | None = None) -> str:
+        """Return the text of a paragraph with single spaces; its line breaks are kept.
+
+        ``cell`` is the style of the cell that it is in.
+        """
         if any(_is_hidden(node) for node in paragraph if local(node) == "hidden-paragraph"):
             return ""
-        look = self._styles.look(attribute(paragraph, "style-name"))
+        look = self.styles.look(attribute(paragraph, "style-name")).over(self.styles.look(cell))
         lines = shown("".join(self._visible(paragraph, look))).split("\n")
         return "\n".join(words for line in lines if (words := " ".join(line.split())))
 
@@ -254,8 +261,8 @@ class Reader(TreeReader):
                 yield self._typed(child)
             elif tag == "note-ref":
                 yield signed("".join(child.itertext()), NOTE)
-            elif tag not in _ANCHORED and tag not in _UNREAD and not _is_hidden(child):
-                own = self._styles.look(attribute(child, "style-name")) if tag == "span" else PLAIN
+            elif tag not in ANCHORED and tag not in _UNREAD and not _is_hidden(child):
+                own = self.styles.look(attribute(child, "style-name")) if tag == "span" else PLAIN
                 yield from self._visible(child, own.over(look))
             yield self._shown(child.tail, look)
 
@@ -299,7 +306,7 @@ def _holding(node: Element) -> Element:
 def _inner(paragraph: Element) -> Iterator[Element]:
     for node in paragraph:
         tag = local(node)
-        if tag in _ANCHORED:
+        if tag in ANCHORED:
             yield node
         elif tag not in _UNREAD:
             yield from _inner(node)

@@ -44,6 +44,10 @@ class Styles:
             self._looks[name] = self._read(name)
         return self._looks[name]
 
+    def struck(self) -> frozenset[str | None]:
+        """Return the names of the styles that strike letters out."""
+        return frozenset(name for name in self._known if self.look(name).struck)
+
     def _read(self, name: str) -> Look:
         look = PLAIN
         for style in self._chain(name):

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from milepost.documents.readers.archive import attribute, every, local, number
 from milepost.documents.readers.number_formats import BUILT_IN, shown
+from milepost.documents.readers.sheet_cells import MAX_MERGED, MAX_REPEATED
 
 _CELL = re.compile(
     rb"<(?:\w+:)?(?:row(?=[\s/>])([^>]*)>|c(?=[\s/>])([^>]*)>"
@@ -23,7 +24,7 @@ _ROW = re.compile(rb'\br=["\'](\d{1,7})["\']')
 _PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
 _STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
 _TYPE = re.compile(rb'\bt=["\'](\w+)["\']')
-_NUMBERS = ("float", "percentage", "currency")
+_SHOWN = ("float", "percentage", "currency", "time")
 _REPEATED = 100
 """Rows at most in which a repeated row has what it shows."""
 
@@ -33,6 +34,8 @@ def shown_values(
     formats: Mapping[int, str],
     strings: Mapping[int, str],
     inline: Callable[[bytes], str | None],
+    struck: frozenset[int],
+    leave_out: Callable[[str], None],
 ) -> dict[tuple[int, int], str]:
     """Map row (from 1) and column (from 0) of cells to what the sheet shows of them.
 
@@ -41,6 +44,8 @@ def shown_values(
         formats: of the workbook, see ``read_formats``.
         strings: those of the workbook's that are not shown as they are stored, by their numbers.
         inline: reads the XML of a string in a cell; None if it is shown as it is stored.
+        struck: styles of cells that are struck out.
+        leave_out: takes note of a struck-out cell.
     """
     found: dict[tuple[int, int], str] = {}
     row, column = 0, -1
@@ -53,6 +58,10 @@ def shown_values(
         code = formats.get(int(style[1])) if style else None
         row, column = (int(place[2]), _column(place[1])) if place else (row, column + 1)
         if match[3] is None and match[4] is None:
+            continue
+        if style and int(style[1]) in struck:
+            leave_out("x")
+            found[row, column] = ""
             continue
         text: str | None = None
         with suppress(ValueError):
@@ -77,24 +86,34 @@ def _column(letters: bytes) -> int:
 
 
 def shown_in_opendocument(
-    table: ElementTree.Element, read: Callable[[ElementTree.Element], str]
+    table: ElementTree.Element,
+    read: Callable[[ElementTree.Element], str],
+    struck: frozenset[str | None],
 ) -> dict[tuple[int, int], str]:
     """The same of a table of an ods file, whose cells have what they show beside their value.
 
-    ``read`` returns the text of a cell.
+    A cell merged over several rows is shown in those that have other cells, too, unless it is long.
+    ``read`` returns the text of a cell; ``struck`` are the styles that strike it out.
     """
     found: dict[tuple[int, int], str] = {}
+    down: dict[int, tuple[int, str]] = {}  # column → last row of a cell that began above, its text
     row = 1
     for line in every(table, "table-row"):
         rows, column = number(attribute(line, "number-rows-repeated"), 1), 0
+        if any(len(cell) for cell in line):
+            found |= {(row, at): text for at, (last, text) in down.items() if row <= last}
         for cell in line:
             columns = number(attribute(cell, "number-columns-repeated"), 1)
             kind, stored = attribute(cell, "value-type"), attribute(cell, "string-value")
             plain = _plain(cell)
-            has_looks = plain is None and bool(every(cell, "span"))
+            is_struck = bool(struck) and attribute(cell, "style-name") in struck
+            has_looks = is_struck or (plain is None and any(map(len, cell)))
+            spanned = number(attribute(cell, "number-rows-spanned"), 1)
             text = ""
-            if kind in _NUMBERS or stored == "" or has_looks:
-                text = read(cell) if plain is None else plain
+            if kind in _SHOWN or stored == "" or has_looks or spanned > 1:
+                text = read(cell) if plain is None or is_struck else plain
+            if 1 < spanned <= MAX_MERGED:
+                down[column] = row + spanned - 1, text if len(text) <= MAX_REPEATED else ""
             if text or has_looks:
                 for place in product(range(row, row + min(rows, _REPEATED)), range(columns)):
                     found[place[0], column + place[1]] = text
@@ -109,6 +128,18 @@ def _plain(cell: ElementTree.Element) -> str | None:
         return None
     text = cell[0].text or ""
     return " ".join(text.split()) if text.isascii() else None
+
+
+def struck_styles(root: ElementTree.Element) -> frozenset[int]:
+    """The styles of cells whose letters are struck out, in a part of a workbook."""
+    fonts = [
+        any(local(each) == "strike" and each.get("val") not in ("0", "false") for each in font)
+        for held in every(root, "fonts")
+        for font in held
+    ]
+    styles = [node for cells in every(root, "cellXfs") for node in every(cells, "xf")]
+    chosen = (number(node.get("fontId"), 0) for node in styles)
+    return frozenset(k for k, font in enumerate(chosen) if font < len(fonts) and fonts[font])
 
 
 def read_formats(root: ElementTree.Element) -> dict[int, str]:

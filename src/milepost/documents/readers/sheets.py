@@ -31,7 +31,7 @@ from milepost.documents.readers.office import (
     target,
     words,
 )
-from milepost.documents.readers.opendocument import Reader
+from milepost.documents.readers.opendocument import ANCHORED, Reader
 from milepost.documents.readers.scripts import Look, shown
 from milepost.documents.readers.sheet_records import (
     binary_formats,
@@ -43,6 +43,7 @@ from milepost.documents.readers.sheet_values import (
     read_formats,
     shown_in_opendocument,
     shown_values,
+    struck_styles,
 )
 from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile, locked
@@ -162,15 +163,24 @@ _ENCODING = re.compile(r"(\A<\?xml[^>]*encoding=[\"'])[\w-]+")
 def _of_tables(archive: Archive, text: TextBuilder) -> dict[str, _Extras]:
     found: dict[str, _Extras] = {}
     content = archive.xml("content.xml")
-    reader = Reader([content], archive)
+    styles = [archive.xml_or_none(part) for part in ("styles.xml",) if part in archive.parts]
+    reader = Reader([*styles, content], archive)
+    struck = reader.styles.struck()
+
+    def read(cell: Element) -> str:
+        """Read the text of a cell, without the boxes in it."""
+        style = attribute(cell, "style-name")
+        paragraphs = [reader.words(node, style) for node in cell if local(node) == "p"]
+        return " ".join(" ".join(paragraphs).split())
+
     for table in every(content, "table"):
-        boxes = every(table, "text-box") + every(table, "custom-shape")
+        boxes = [node for node in table.iter() if local(node) in ANCHORED]
         paragraphs = (node for box in boxes for node in every(box, "p"))
-        lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
+        lines = [reader.words(node) for node in paragraphs]
         cells = every(table, "table-cell")
         unsolved = sum(not len(cell) and attribute(cell, "formula") is not None for cell in cells)
         own = _Extras([line for line in lines if line], unsolved)
-        own.shown = shown_in_opendocument(table, reader.cell)
+        own.shown = shown_in_opendocument(table, read, struck)
         found[attribute(table, "name") or ""] = own
     text.left_out.update(reader.text.left_out)
     return found
@@ -265,7 +275,8 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[
     except UnreadableFile:  # the library has its own way to read the cells
         return {}
     found: dict[str, _Extras] = {}
-    formats = read_formats(archive.xml_or_none(target(parts, "styles")))
+    styles = archive.xml_or_none(target(parts, "styles"))
+    formats, struck = read_formats(styles), struck_styles(styles)
     listed = target(parts, "sharedStrings")
     strings: dict[int, str] = {}
     if listed in archive.parts and _LOOKS.search(archive.read(listed)):
@@ -278,8 +289,8 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[
             data = archive.read(part)
             own = found[sheet.get("name", "")] = _extras(archive, part, data, notes)
             inline = partial(_inline, text=text)
-            if formats or strings or _LOOKS.search(data):
-                own.shown = shown_values(data, formats, strings, inline)
+            if formats or strings or struck or _LOOKS.search(data):
+                own.shown = shown_values(data, formats, strings, inline, struck, text.leave_out)
     return found
 
 
