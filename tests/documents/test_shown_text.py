@@ -6,6 +6,7 @@ import pytest
 
 from milepost.documents import read_bytes
 from support.office_writer import (
+    DRAWING,
     MC,
     OFFICE,
     RELATIONS,
@@ -14,6 +15,7 @@ from support.office_writer import (
     epub,
     opendocument,
     pptx,
+    relations,
     shape,
     word,
     xlsx,
@@ -92,6 +94,9 @@ BEGIN, SEPARATE, END = (
         (f"<mc:AlternateContent xmlns:mc='{MC}'><mc:Fallback>{run('Old')}</mc:Fallback>"
          "</mc:AlternateContent>", {}, "Old"),
         ("<w:r><w:pict><v:textpath xmlns:v='v' string='DRAFT'/></w:pict></w:r>", {}, "DRAFT"),
+        (run("A") + "<w:r><w:br w:type='page'/></w:r>" + run("b"), {}, "A b"),
+        (run("A") + "<w:r><w:rPr><w:vanish/></w:rPr><w:txbxContent><w:p><w:r><w:t>no</w:t></w:r>"
+         "</w:p></w:txbxContent></w:r>", {}, "A"),
     ],
 )  # fmt: skip
 def test_word(body: str, more: dict[str, str], wanted: str) -> None:
@@ -232,6 +237,13 @@ def span(properties: str, body: str, family: str = "text") -> bytes:
         (opendocument("presentation", "<draw:page><draw:g><draw:frame draw:y='9cm'><text:p>b"
                       "</text:p></draw:frame></draw:g><draw:frame draw:y='1cm'><text:p>A</text:p>"
                       "</draw:frame></draw:page>"), "A b"),
+        (opendocument("presentation", "<draw:page><draw:frame draw:transform='rotate (1) translate "
+                      "(1cm 9cm)'><text:p>b</text:p></draw:frame><draw:frame draw:y='1cm'>"
+                      "<text:p>A</text:p></draw:frame></draw:page>"), "A b"),
+        (span("", "<text:p>A<text:expression text:display='none'>no</text:expression></text:p>"),
+         "A"),
+        (span("style:font-name='Symbol'", "<text:p><text:span text:style-name='X'>m</text:span>g"
+              "</text:p>"), "µg"),
     ],
 )  # fmt: skip
 def test_open_documents(data: bytes, wanted: str) -> None:
@@ -241,9 +253,12 @@ def test_open_documents(data: bytes, wanted: str) -> None:
 def test_form_fields_of_open_documents() -> None:
     body = (
         "<office:forms><form:form xmlns:form='f'><form:text form:id='c' form:current-value='Lind'/>"
-        "</form:form></office:forms><text:p>Name: <draw:control draw:control='c'/></text:p>"
+        "<form:hidden form:id='h' form:value='no'/></form:form></office:forms><text:p>Name: "
+        "<draw:control draw:control='c'/><draw:control draw:control='h'/>"
+        "<text:fieldmark text:type='FORMCHECKBOX'><text:param text:name='Checkbox_Checked' "
+        "text:value='true'/></text:fieldmark></text:p>"
     )
-    assert shown(opendocument("text", body), "a.odt") == "Name: Lind"
+    assert shown(opendocument("text", body), "a.odt") == "Name: Lind☒"
 
 
 def test_embedded_objects_are_noted() -> None:
@@ -255,6 +270,24 @@ def test_embedded_objects_are_noted() -> None:
     slide = shape("A").replace("</p:txBody>", f"{struck}</p:txBody>")
     document = read_bytes(pptx([slide]), "a.pptx")
     assert (document.text, len(document.notes)) == ("A", 1)
+
+
+def test_hidden_shapes_and_places_of_the_master() -> None:
+    """A placeholder without a place has that of its layout, or of the master."""
+    hidden = shape("no", kind="x").replace("<p:nvPr>", "<p:cNvPr hidden='1'/><p:nvPr>")
+    place = "<p:spPr><a:xfrm><a:off x='0' y='{}'/><a:ext cx='9' cy='9'/></a:xfrm></p:spPr></p:sp>"
+    box = shape("A").replace("</p:sp>", place.format(1))
+    master = f"<m xmlns:p='p' xmlns:a='{DRAWING}'>{shape('', kind='body')}</m>"
+    data = pptx(
+        [shape("b", kind="body") + hidden + box],
+        links={0: {"r": ("slideLayout", "../l.xml")}},
+        parts={
+            "ppt/l.xml": "<l/>",
+            "ppt/_rels/l.xml.rels": relations({"r": ("slideMaster", "m.xml")}),
+            "ppt/m.xml": master.replace("</p:sp>", place.format(50)),
+        },
+    )
+    assert shown(data, "a.pptx") == "A b"
 
 
 def test_numbers_of_slides() -> None:

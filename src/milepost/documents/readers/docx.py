@@ -23,6 +23,7 @@ from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.office import Drawings, Links, links, main_part, target
 from milepost.documents.readers.scripts import Look, shown
+from milepost.documents.readers.shapes import is_hidden
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.types import Document
 
@@ -145,7 +146,7 @@ class _Reader(TreeReader):
             bullet = self._numbering.next(*listed, named) if listed else ""
         bullet = "" if level and bullet == "- " else bullet
         self.text.add(words and bullet + words, close=bool(bullet) and not level, level=level)
-        for inner in _inner(node):
+        for inner in self._inner(node, style.look):
             if inner.tag.endswith(_LETTERING):
                 self.text.add(inner.get("string", ""))
             elif inner.tag == _DRAWING:
@@ -177,7 +178,7 @@ class _Reader(TreeReader):
             elif tag in _SIGNS:
                 yield _SIGNS[tag]
             elif tag == W + "br":
-                yield "" if child.get(W + "type") in ("page", "column") else "\n"
+                yield "\n"
             elif tag == W + "sym":
                 code = child.get(W + "char", "")
                 if _HEX.fullmatch(code):
@@ -204,16 +205,33 @@ class _Reader(TreeReader):
         elif self._fields:
             self._fields.pop()
 
-    def _run(self, node: Element, base: Look) -> Iterator[str]:
-        own = node.find(W + "rPr")
+    def _look(self, run: Element, base: Look) -> Look:
+        own = run.find(W + "rPr")
         named = toggled(self._style(own, "rStyle").look, base)
-        look = look_of(own).over(named).over(self._default)
+        return look_of(own).over(named).over(self._default)
+
+    def _run(self, node: Element, base: Look) -> Iterator[str]:
+        look = self._look(node, base)
         if look.hidden:
             return
         if look.struck or look.script:
             yield self.text.looking("".join(self._visible(node, look)), look)
         else:
             yield from self._visible(node, look)
+
+    def _inner(self, node: Element, base: Look) -> Iterator[Element]:
+        """Yield the text boxes, diagrams and charts anchored in a paragraph, each one once."""
+        for child in node:
+            if (
+                child.tag == W + "txbxContent"
+                or (child.tag == _DRAWING and child.find(f".//{W}txbxContent") is None)
+                or child.tag.endswith(_LETTERING)
+            ):
+                yield child
+            elif (child.tag == W + "r" and self._look(child, base).hidden) or is_hidden(child):
+                continue
+            elif child.tag not in _GONE:
+                yield from self._inner(child, base)
 
 
 _NO_STYLE = Style()
@@ -247,16 +265,3 @@ def _held(parent: Element, tag: str) -> Iterator[Element]:
             yield node
         elif node.tag in _CONTAINERS:
             yield from _held(node, tag)
-
-
-def _inner(node: Element) -> Iterator[Element]:
-    """Yield the text boxes, diagrams and charts anchored in a paragraph, each one once."""
-    for child in node:
-        if (
-            child.tag == W + "txbxContent"
-            or (child.tag == _DRAWING and child.find(f".//{W}txbxContent") is None)
-            or child.tag.endswith(_LETTERING)
-        ):
-            yield child
-        elif child.tag not in _GONE:
-            yield from _inner(child)

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local, path_in
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.fonts import unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.scripts import LOWERED, RAISED, shown, signed
 from milepost.errors import UnreadableFile
@@ -169,6 +170,9 @@ def _run(run: Element, text: TextBuilder | None) -> str:
                 if text is not None:
                     text.leave_out(said)
                 return ""
+            fonts = {local(font): font.get("typeface", "") for font in node}
+            is_sign = not any(each.isascii() and each.isalnum() for each in said)
+            said = unsymboled(said, (is_sign and fonts.get("sym")) or fonts.get("latin", ""))
             baseline = node.get("baseline", "0").rstrip("%")
             if baseline.lstrip("-").isdigit() and int(baseline):
                 return signed(said, LOWERED if baseline.startswith("-") else RAISED)

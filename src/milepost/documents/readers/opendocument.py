@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local, number, parsed
+from milepost.documents.readers.fonts import unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.opendocument_styles import Counter, Styles
@@ -36,6 +37,9 @@ ANCHORED = frozenset(
 """What is anchored in a paragraph and stands after it."""
 
 _LENGTH = re.compile(r"(-?[\d.]+)\s*(cm|mm|in|pt|pc|px)?")
+_MOVED = re.compile(r"translate\s*\(\s*([^\s,)]+)[\s,]+([^\s,)]+)")
+"""Place of a frame that is turned."""
+
 _POINTS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.75}
 
 
@@ -205,7 +209,7 @@ class Reader(TreeReader):
     def _typed(self, control: Element) -> str:
         """Return what a form field shows."""
         field = self._fields.get(attribute(control, "control"))
-        if field is None:
+        if field is None or local(field) in ("hidden", "password"):
             return ""
         chosen = [each for each in field if attribute(each, "current-selected") == "true"]
         if chosen:
@@ -213,6 +217,8 @@ class Reader(TreeReader):
         if local(field) in ("checkbox", "radio"):
             on = "checked" in (said := dict(field.items()).values()) or "true" in said
             return f"{'☒' if on else '☐'} {attribute(field, 'label') or ''}"
+        if local(field) in ("button", "fixed-text"):
+            return attribute(field, "label") or ""
         return attribute(field, "current-value") or attribute(field, "value") or ""
 
     def _embedded(self, node: Element) -> Element | None:
@@ -242,7 +248,7 @@ class Reader(TreeReader):
         return "\n".join(words for line in lines if (words := " ".join(line.split())))
 
     def _shown(self, words: str | None, look: Look) -> str:
-        words = (words or "").replace("\n", " ")
+        words = unsymboled((words or "").replace("\n", " "), look.font or "")
         return "" if look.hidden else self.text.looking(words, look)
 
     def _visible(self, node: Element, look: Look) -> Iterator[str]:
@@ -259,12 +265,25 @@ class Reader(TreeReader):
                     yield linear(root)
             elif tag == "control":
                 yield self._typed(child)
+            elif tag == "fieldmark":
+                yield _marked(child)
             elif tag == "note-ref":
                 yield signed("".join(child.itertext()), NOTE)
             elif tag not in ANCHORED and tag not in _UNREAD and not _is_hidden(child):
                 own = self.styles.look(attribute(child, "style-name")) if tag == "span" else PLAIN
                 yield from self._visible(child, own.over(look))
             yield self._shown(child.tail, look)
+
+
+def _marked(field: Element) -> str:
+    """Show the state of a form field that Word made: a box, a list of choices."""
+    said: dict[str, list[str]] = {}
+    for node in field:
+        said.setdefault(attribute(node, "name") or "", []).append(attribute(node, "value") or "")
+    if (attribute(field, "type") or "").endswith("CHECKBOX"):
+        return "☒" if said.get("Checkbox_Checked") == ["true"] else "☐"
+    choices, chosen = said.get("Dropdown_ListEntry", []), said.get("Dropdown_Selected", [""])
+    return next(iter(choices[number(chosen[0], 0) :]), "")
 
 
 _MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
@@ -274,9 +293,7 @@ def _is_hidden(node: Element) -> bool:
     tag = local(node)
     if tag in ("hidden-paragraph", "hidden-text"):
         return attribute(node, "is-hidden") == "true"
-    if tag != "section":
-        return False
-    display = attribute(node, "display")
+    display = attribute(node, "display")  # of a section or a field
     return display == "none" or (display == "condition" and attribute(node, "is-hidden") == "true")
 
 
@@ -284,7 +301,9 @@ def _box(frame: Element) -> tuple[float, float, float, float]:
     if local(frame) == "g" and len(frame):
         first, *others = zip(*map(_box, frame), strict=True)
         return min(first), min(others[0]), max(others[1]), max(others[2])
-    left, top, wide, high = (_points(attribute(frame, k)) for k in ("x", "y", "width", "height"))
+    moved = _MOVED.search(attribute(frame, "transform") or "")
+    left, top = map(_points, moved.groups() if moved else (attribute(frame, k) for k in "xy"))
+    wide, high = (_points(attribute(frame, key)) for key in ("width", "height"))
     return left, top, left + wide, top + high
 
 

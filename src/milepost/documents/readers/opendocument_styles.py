@@ -60,6 +60,7 @@ class Styles:
                         None if display is None else display == "none",
                         None if line is None else line != "none",
                         _script(attribute(node, "text-position")),
+                        attribute(node, "font-name") or attribute(node, "font-family"),
                     )
                     look = look.over(own)
         return look

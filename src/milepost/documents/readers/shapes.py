@@ -37,13 +37,24 @@ def _role(shape: Element) -> tuple[str, str]:
 
 
 def shapes(slide: Element, move: Move = UNMOVED) -> Iterator[tuple[Element, Box | None]]:
-    """Yield the shapes of a slide and their places, with those in groups."""
+    """Yield the shapes of a slide and their places, with those in groups; hidden ones are not."""
     for node in slide:
         tag = local(node)
+        if is_hidden(node):
+            continue
         if tag in ("sp", "graphicFrame", "cxnSp"):
             yield node, _box(node, move)
         else:
             yield from shapes(node, _moved(node, move) if tag == "grpSp" else move)
+
+
+def is_hidden(drawing: Element) -> bool:
+    """Whether the properties in front of a drawing, or it alone in them, hide it."""
+    properties = (each for part in [*drawing[:1], drawing] for each in part)
+    return any(
+        local(each) in ("cNvPr", "docPr") and each.get("hidden") in ("1", "true")
+        for each in properties
+    )
 
 
 def _frame_of(shape: Element) -> Element | None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,6 +34,7 @@ from milepost.documents.readers.office import (
 )
 from milepost.documents.readers.opendocument import ANCHORED, Reader
 from milepost.documents.readers.scripts import Look, shown
+from milepost.documents.readers.shapes import is_hidden
 from milepost.documents.readers.sheet_records import (
     binary_formats,
     binary_sheets,
@@ -337,6 +339,14 @@ def _rich(string: Element, text: TextBuilder) -> str | None:
     return " ".join(shown(said).split())
 
 
+def _drawn(drawing: Element) -> Iterator[Element]:
+    """Yield the elements of a drawing, without those of hidden shapes."""
+    for node in drawing:
+        if not is_hidden(node):
+            yield node
+            yield from _drawn(node)
+
+
 def _extras(archive: Archive, part: str, data: bytes, notes: list[str]) -> _Extras:
     own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(data)))
     try:
@@ -344,7 +354,7 @@ def _extras(archive: Archive, part: str, data: bytes, notes: list[str]) -> _Extr
         for kind, target in beside.values():
             if kind == "drawing":
                 drawings = Drawings(archive, links(archive, target), notes)
-                for node in drawings.part(target).iter():
+                for node in _drawn(drawings.part(target)):
                     tag = local(node)
                     if tag == "txBody":
                         own.lines += filter(None, map(words, every(node, "p")))

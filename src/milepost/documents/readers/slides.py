@@ -6,6 +6,7 @@ Names are compared without namespaces, which differ between the two variants of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata
@@ -15,7 +16,7 @@ from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.numbering import numeral
 from milepost.documents.readers.office import Drawings, Links, main_part, target, words
 from milepost.documents.readers.office import links as links_of
-from milepost.documents.readers.shapes import TITLES, ordered, places
+from milepost.documents.readers.shapes import TITLES, Box, ordered, places
 from milepost.documents.readers.shapes import shapes as found
 from milepost.errors import UnreadableFile
 from milepost.types import Document
@@ -57,13 +58,18 @@ class _Slide:
     """Adds one slide to a text: its title, then the other shapes from top to bottom."""
 
     def __init__(self, archive: Archive, links: Links, text: TextBuilder, notes: list[str]) -> None:
-        self._links, self._text, self._parts = links, text, archive.parts
+        self._links, self._text, self._archive = links, text, archive
         self._drawings = Drawings(archive, links, notes)
 
     def read(self, slide: Element) -> None:
         """Add the slide and the speaker's notes."""
         part = target(self._links, "slideLayout")
-        layout = places(self._drawings.part(part)) if part in self._parts else {}
+        layout: dict[tuple[str, str], Box] = {}
+        if part in self._archive.parts:
+            with suppress(UnreadableFile):
+                master = target(links_of(self._archive, part), "slideMaster")
+                layout = places(self._archive.xml(master)) if master else {}
+            layout |= places(self._drawings.part(part))
         shapes = ordered(slide, layout)
         shapes.sort(key=lambda shape: _placeholder(shape) not in TITLES)  # stable
         for shape in shapes:
