@@ -194,6 +194,15 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("Name<input value=Lind> <input type=checkbox checked><select><option>no"
          "<option selected>large</select>", "Name Lind ☒ large"),
         ("<del style='text-decoration:none'>A</del>", "A"),
+        ("<style>.f{display:flex;gap:1em}</style><div class=f><b>A</b><b>b</b></div>", "A b"),
+        ("<div style='display:flex'><b>A</b><b>b</b></div>", "Ab"),
+        ("<div style='display:inline-grid'><b>A</b><b>b</b></div>", "A b"),
+        ("<style>li{list-style:none} .b{list-style:lower-alpha}</style>"
+         "<ol><li>A<li class=b>c</ol>", "- A b. c"),
+        ("<select multiple><option selected>A</option><option selected>b</select>", "A b"),
+        ("<m:math><m:msup><m:mn>10</m:mn><m:mn>6</m:mn></m:msup></m:math>", "10^6"),
+        ("1712<a style='vertical-align:super'>4</a>", "1712[4]"),
+        ("<aside epub:type=footnote hidden>A</aside>", "A"),
     ],
     ids=lambda text: text[:30],
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from email import message_from_bytes, policy
+from email.message import Message
 from typing import Any
 
 from milepost.documents.encoding import decode
@@ -19,6 +20,10 @@ from milepost.types import Document
 _META = re.compile(
     rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?([\w:.-]+)""", re.I
 )
+_HEAD = 1 << 16
+"""Bytes of a page in which it may say its encoding."""
+
+_MATH = re.compile(r"<(\w+):math\b")
 _XHTML = re.compile(r"\s*<\?xml|.{0,400}?<html[^>]*\sxmlns", re.I | re.S)
 _SELF_CLOSED = re.compile(
     r"<(a|abbr|b|cite|code|div|em|h[1-6]|i|iframe|li|noscript|object|p|script|section|small|span"
@@ -30,7 +35,9 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}?)")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SHOWING = re.compile(
-    r"(?:display|visibility|text-decoration|vertical-align|list-style|position)[\w\s-]*:", re.I
+    r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|gap"
+    r"|justify-content|flex-)[\w\s-]*:",
+    re.I,
 )
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:|line-through", re.I)
 _WEIGHTS = ("#", r"[.\[]", r"(?:^|[\s>+~])[a-z]")
@@ -51,18 +58,21 @@ _LINKED = 0.5
 """Share of the text of an aside in the main part that is in links, from which it is a menu."""
 
 
-def read_html(data: bytes, name: str, source: str | None) -> Document:
-    """Read a web page; menus and footers are dropped if the page marks its main part."""
+def read_html(data: bytes, name: str, source: str | None, sheet: str = "") -> Document:
+    """Read a web page; menus and footers are dropped if the page marks its main part.
+
+    ``sheet`` is a style sheet that the page links to.
+    """
     page, notes = decode_page(data, name)
     built = TextBuilder()
     tree = _parsed(page)
-    _write(tree, built)
+    _write(tree, built, sheet)
     return built.document(name, source, notes, _properties(tree))
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """Decode a page by its XML declaration or meta tag; returns text and notes as ``decode``."""
-    declared = _META.search(data[:4096])
+    declared = _META.search(data[:_HEAD])
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
@@ -77,6 +87,8 @@ def _parsed(page: str) -> Any:
     if _XHTML.match(page):
         # The HTML parser treats <script/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
+    for space in {*_MATH.findall(page)}:
+        page = re.sub(rf"(</?){space}:", r"\1", page)
     return LexborHTMLParser(page)
 
 
@@ -161,12 +173,18 @@ def _is_content(node: Any, *, inside: bool) -> bool:
 _SAVED = ("text/html", "text/plain", "application/xhtml+xml")
 
 
+def _is_sheet(part: Message) -> bool:
+    return part.get_content_type() == "text/css"
+
+
 def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
     """Read the page itself, without the frames and pictures that are saved with it."""
     message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
     parts = [part for part in message.walk() if part.get_content_type() in _SAVED]
     root = message.get_param("start")
     parts.sort(key=lambda part: part["Content-ID"] != root)  # stable
+    held = [part.get_payload(decode=True) for part in message.walk() if _is_sheet(part)]
+    sheet = "\n".join(each.decode("utf-8", "replace") for each in held if isinstance(each, bytes))
     for part in parts:
         kind = part.get_content_type()
         content = part.get_payload(decode=True)
@@ -177,6 +195,7 @@ def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
         charset = part.get_content_charset()
         if charset and charset != "utf-8":
             content = decode(content, name, charset)[0].encode("utf-8")
-        read = read_plain if kind == "text/plain" else read_html
-        return read(content, name, source)
+        if kind == "text/plain":
+            return read_plain(content, name, source)
+        return read_html(content, name, source, sheet)
     raise UnreadableFile(f"{name} holds no web page", "save the page again, as HTML")

@@ -29,11 +29,11 @@ _BLOCKS = frozenset(
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_APART = frozenset(("button", "label", "a"))
+_APART = frozenset(("button", "label", "a", "option"))
 """Elements of a line that are set apart if nothing is written between them."""
 
 _FIELDS = frozenset(("input", "select", "textarea"))
-_TYPED = frozenset("text email tel url number date time month week datetime-local".split())  # noqa: SIM905
+_NOT_TYPED = frozenset("hidden password submit button reset image file color range".split())  # noqa: SIM905
 _INLINE = frozenset(("br", "sup", "sub", "q", *_APART, *_FIELDS))
 """Elements of a line that change how it is written."""
 
@@ -52,6 +52,7 @@ _LISTS = {
     "circle": "", "square": "",
 }  # fmt: skip
 _REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
+_NOTE = re.compile(r"\b(?:foot|end|rear)note\b")
 _INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
 _QUOTES = "“”‘’"
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「『")
@@ -113,6 +114,8 @@ class Walk:
         if (tag in _STRUCK and line != "none") or "line-through" in line:
             self._text.leave_out(node.text(deep=True))
             return True
+        if _NOTE.search(attributes.get("epub:type") or ""):  # opens where it is referred to
+            return False
         if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
             own = _declared(attributes.get("style") or "")
             if not own.keys() & {"display", "visibility"}:
@@ -132,6 +135,8 @@ class Walk:
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
     ) -> None:
         self._flush()
+        if style:
+            self._set_apart(node, style)
         if tag == "pre":
             self._pre += 1
         elif tag == "table":
@@ -143,17 +148,16 @@ class Walk:
         elif tag in ("ol", "ul", "menu", "dir"):
             self._open_list(node, tag, attributes, style)
         elif tag == "li":
-            self._bullet = self._numbered(attributes)
+            self._bullet = self._numbered(attributes, style)
 
     def _inline(
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
     ) -> None:
+        sign = ""
         if tag == "br":
             self._words.append("\0")
         elif tag in ("sup", "sub"):
-            is_note = node.parent.tag == "a" or node.css_first("a") is not None
-            sign = LOWERED if tag == "sub" else (NOTE if is_note else RAISED)
-            self._wrap(node, sign, END)
+            sign = LOWERED if tag == "sub" else RAISED
         elif tag == "q":
             at = 2 * (self._quoted % 2)
             self._quoted += 1
@@ -166,8 +170,10 @@ class Walk:
                 self._wrap(node, NOTE, END)
         elif tag in _FIELDS:
             self._wrap(node, f" {_typed(attributes)}" if tag == "input" else " ", " ")
-        if style and tag not in ("sup", "sub") and (sign := _script(style)):
-            self._wrap(node, sign, END)
+        if sign := sign or (_script(style) if style else ""):
+            is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
+            self._wrap(node, NOTE if is_note and sign == RAISED else sign, END)
+        self._set_apart(node, style)
         if _SET_APART.match(style.get("display", "")) or ("-" in tag and _has_twin(node)):
             self._flush()
             self._wrap(node, "", "\1")
@@ -180,6 +186,18 @@ class Walk:
             before = node.prev
             if before is not None and before.is_element_node and before.tag in _APART:
                 self._words.append(" ")
+
+    def _set_apart(self, node: Any, style: dict[str, str]) -> None:
+        """Set the parts of a box apart if its style does: one below the other, or with room."""
+        kind = style.get("display", "")
+        if not kind.endswith(("grid", "flex")):
+            return
+        way = style.get("flex-direction", "") + style.get("flex-flow", "")
+        apart = "display:block" if kind.endswith("grid") or "column" in way else "margin:1em"
+        if apart == "display:block" or _has_room(style):
+            for child in node.iter():
+                said = self._styles.get(child.mem_id, "")
+                self._styles[child.mem_id] = f"{apart};{said}"
 
     def _wrap(self, node: Any, before: str, after: str) -> None:
         self._words.append(before)
@@ -220,19 +238,19 @@ class Walk:
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
     ) -> None:
         kind = (attributes.get("type") or "1") if tag == "ol" else ""
-        for word in style.get("list-style", "").split():
-            kind = _LISTS.get(word, kind)
+        kind = _list_kind(style, kind)
         back = "reversed" in attributes
         items = sum(child.tag == "li" for child in node.iter()) if back else 1
         self._lists.append([kind, _number(attributes.get("start"), items), -1 if back else 1])
 
-    def _numbered(self, attributes: dict[str, str | None]) -> str:
-        if not self._lists or not self._lists[-1][0]:
+    def _numbered(self, attributes: dict[str, str | None], style: dict[str, str]) -> str:
+        if not self._lists:
             return "- "
         counted = self._lists[-1]
         number = _number(attributes.get("value"), counted[1])
         counted[1] = number + counted[2]
-        return f"{numeral(number, attributes.get('type') or counted[0])}. "
+        kind = _list_kind(style, attributes.get("type") or counted[0])
+        return f"{numeral(number, kind)}. " if kind else "- "
 
     def _flush(self, level: int = 0) -> str:
         """Add the text collected since the last block boundary, and return what was added."""
@@ -283,6 +301,12 @@ def _is_header(row: Any) -> bool:
     return len(cells) > 1 and all(tag == "th" for tag in cells)
 
 
+def _has_room(style: dict[str, str]) -> bool:
+    """Whether the style of a box leaves room between its parts."""
+    gaps = (style.get(key, "0")[:1] for key in ("gap", "column-gap"))
+    return any(gap in "123456789." for gap in gaps) or "space-" in style.get("justify-content", "")
+
+
 def _has_twin(node: Any) -> bool:
     """Whether an element of the author's own has one of its kind directly beside it."""
     return any(
@@ -295,6 +319,13 @@ def _spans(attributes: dict[str, str | None]) -> tuple[int, int]:
     """Return how many columns and rows a cell covers; zero rows are all that are left."""
     columns, rows = (_number(attributes.get(key), 1) for key in ("colspan", "rowspan"))
     return columns, rows if rows > 0 else 1 << 16
+
+
+def _list_kind(style: dict[str, str], kind: str) -> str:
+    """Return the kind of numbers that a style gives a list or an item, else ``kind``."""
+    for word in style.get("list-style", "").split():
+        kind = _LISTS.get(word, kind)
+    return kind
 
 
 def _number(said: str | None, default: int) -> int:
@@ -320,7 +351,7 @@ _WHOLE = frozenset(("body", "main", "article"))
 
 def _script(style: dict[str, str]) -> str:
     """Return the sign before letters that a style raises or lowers, or an empty string."""
-    align = style.get("vertical-align", "")
+    align = style.get("vertical-align") or style.get("baseline-shift", "")
     if align in ("super", "text-top", "sub"):
         return LOWERED if align == "sub" else RAISED
     moved, downwards = _LENGTH.fullmatch(align), False
@@ -337,7 +368,7 @@ def _typed(attributes: dict[str, str | None]) -> str:
     kind = (attributes.get("type") or "text").lower()
     if kind in ("checkbox", "radio"):
         return "☒" if "checked" in attributes else ""
-    return attributes.get("value") or "" if kind in _TYPED else ""
+    return "" if kind in _NOT_TYPED else attributes.get("value") or ""
 
 
 def _formula(node: Any) -> str:
