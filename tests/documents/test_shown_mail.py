@@ -41,6 +41,11 @@ KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
         (b"From a Mon Jun  1 10:00:00 2009\nSubject: S\n\nAt\n\nFrom Mon 10:00 on\nNote: dry",
          "a.mbox", "From Mon 10:00 on Note: dry"),
         (b"From: a@x\nSubject: Well\n\nA", "a.mbox", "Well"),
+        (mail("Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n"
+              "From: a@x\nContent-Type: text/plain; x=3Dy\n\ncaf=C3=A9"), "a.eml", "café"),
+        (mail("Content-Type: message/delivery-status\n\nStatus: 5.1.1"), "a.eml", "Status: 5.1.1"),
+        (b"MIME-Version: 1.0\n" + mail("Content-Type: text/html\n\n10<i class=u>6</i>",
+         "Content-Type: text/css\n\n.u{vertical-align:super}", kind="related"), "a.mht", "10^6"),
         (b"From: <Saved by Blink>\n" + mail(PAGE, kind="related"), "page", "library moves in"),
         (zipped({"a.fb2": "<f:FictionBook xmlns:f='f'><f:body><f:p>Dry.</f:p></f:body>"
                  "</f:FictionBook>"}), "a.fb2.zip", "Dry."),
@@ -48,3 +53,11 @@ KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
 )  # fmt: skip
 def test_mail_and_saved_pages(data: bytes, name: str, wanted: str) -> None:
     assert wanted in shown(data, name)
+
+
+@pytest.mark.parametrize(
+    "part", ["application/octet-stream; name=smime.p7m\n\nx", "text/plain; name=a.asc\n\n{}"]
+)
+def test_what_is_encrypted_is_noted(part: str) -> None:
+    part = f"Content-Type: {part.format('-----BEGIN PGP MESSAGE-----')}"
+    assert "encrypted" in read_bytes(mail(PLAIN, part, kind="mixed"), "a.eml").notes[0]

@@ -30,6 +30,7 @@ _WORDS = re.compile(r"\w{3,}")
 _TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.I | re.S)
 _COUNT = re.compile(rb"\d+[ \t]*\r?\n")
 _LOCKED = ("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
+_PGP = "-----BEGIN PGP MESSAGE-----"
 _ENCRYPTED = "the mail is encrypted: its text cannot be read"
 _MAX_NAMED = 5  # attachments that a note names
 _BORDER = re.compile(
@@ -91,7 +92,7 @@ def _parsed(data: bytes) -> Letter | None:
             letter.headers = [(label, _header(message, label)) for label in _SHOWN]
             letter.has_headers = any(message[label] for label in _OF_MAILS)
             _collect(message, letter)
-            if any("-----BEGIN PGP MESSAGE-----" in body for body, _ in letter.bodies):
+            if any(_PGP in body for body, _ in letter.bodies):
                 letter.notes.append(_ENCRYPTED)
             return letter
     return None
@@ -143,13 +144,15 @@ def _collect(part: Message, letter: Letter) -> None:
     kind = part.get_content_type()
     if kind == "message/rfc822":
         _forwarded(part, letter)
-    elif kind in _LOCKED:
+    elif kind in _LOCKED or (part.get_filename() or "").lower() == "smime.p7m":
         signed = "signed-data" in str(part.get_param("smime-type") or "")
         letter.notes.append(
             "the mail is signed in a form whose text cannot be read" if signed else _ENCRYPTED
         )
     elif kind == "multipart/encrypted":
         letter.notes.append(_ENCRYPTED)
+    elif kind == "message/delivery-status":  # blocks of headers
+        letter.bodies.append(("".join(map(str, part.get_payload())), False))
     elif part.is_multipart():
         parts = [each for each in part.get_payload() if isinstance(each, Message)]
         for each in _chosen(parts) if kind == "multipart/alternative" else parts:
@@ -173,10 +176,11 @@ def _forwarded(part: Message, letter: Letter) -> None:
         return
     content = whole.as_bytes()
     encoding = str(part.get("Content-Transfer-Encoding") or "").strip().lower()
-    if encoding in ("base64", "quoted-printable") and not whole.keys():
-        payload = str(whole.get_payload()).encode("utf-8", "surrogateescape")
+    said = str(dict(whole.raw_items()).get("Content-Type"))
+    is_encoded = not whole.keys() or "=3D" in said
+    if encoding in ("base64", "quoted-printable") and is_encoded:
         with suppress(ValueError):
-            content = b64decode(payload) if encoding == "base64" else decodestring(payload)
+            content = b64decode(content) if encoding == "base64" else decodestring(content)
         label = _file_name(part) or "mail"
     else:
         label = _header(whole, "Subject") or "mail"
@@ -340,6 +344,9 @@ def _attach(
 
     text.place("attachment", label)
     text.add(f"Attachment: {label}")
+    if (content or b"").lstrip().startswith(_PGP.encode()):
+        notes.append(f"{label} is encrypted: its text cannot be read")
+        return
     document = read_bytes(content or b"", label, None, options)
     text.include(document)
     notes += [f"{label}: {note}" for note in document.notes]
