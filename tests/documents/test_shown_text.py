@@ -397,6 +397,11 @@ def test_workbooks_with_other_names() -> None:
         (r"10{\up6 6}\par 10{\dn6 2}", "10^6 10_2"),
         (r"A{\*\do\dptxbx{\dptxbxtext\pard b\par}}\par", "A b"),
         (r"{\upr{no}{\*\ud{\u1055?}}}", "П"),
+        (r"A\u8217\rquote s", "A’s"),
+        (
+            r"\trowd\cellx1\cellx2\intbl{\listtext 1.\tab}a\par{\listtext 2.\tab}b\cell c\cell\row",
+            "1. a 2. b | c",
+        ),
         (r"{\mf{\mnum a+b}{\mden 2}}{\mrad{\mdeg}{\me 2}}3", "(a+b)/2√(2)3"),
         (r"{\field{\*\fldinst FORMCHECKBOX{\*\formfield{\fftype1\ffres1}}}{\fldrslt}} A", "☒ A"),
         (

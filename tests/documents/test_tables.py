@@ -58,8 +58,11 @@ def test_every_format(name: str) -> None:
     assert read_bytes(FILES[name], name).text == "Land | Town | 2024\nEast | Elm\nEast | | 9"
 
 
-def test_sheets_without_headings() -> None:
-    assert read_bytes(b"1,,3\n4,5,6\n7,8,9\n", "a.csv").text == "1 | | 3\n4 | 5 | 6\n7 | 8 | 9"
+@pytest.mark.parametrize(
+    "data", [b"1,,3\n4,5,6\n7,8,9\n", b"sep=;\n1;;3\n4;5;6\n7;8;9", b'1, ,3\n4, "5",6\n7, 8,9']
+)
+def test_sheets_without_headings(data: bytes) -> None:
+    assert read_bytes(data, "a.csv").text == "1 | | 3\n4 | 5 | 6\n7 | 8 | 9"
 
 
 ROW = (

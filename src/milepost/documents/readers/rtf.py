@@ -235,6 +235,8 @@ class _Reader:
             return
         if word in SKIPPED or (optional and word not in READ):
             self._state = replace(self._state, reads=False, shape=False)
+        elif word in SIGNS and self._skip:
+            self._skip -= 1
         elif word in SIGNS:
             self._add(SIGNS[word])
         elif word == "u" and number is not None:
@@ -345,7 +347,10 @@ class _Reader:
             number = " ".join(self._taken().split())
             self._frames.pop()
             is_number = any(map(str.isalnum, number)) and number != "o"
-            self._frames[-1].bullet = f"{number} " if is_number else "- "
+            if not (self._stack and self._stack[-1].in_table):
+                self._frames[-1].bullet = f"{number} " if is_number else "- "
+            elif is_number:
+                self._frames[-1].words.append(f"{number} ")
             return
         self._paragraph()
         frame = self._frames.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -80,13 +81,18 @@ def _units(row: Cells, labels: Cells) -> list[str]:
 
 
 _DELIMITERS = ",;\t|"
+_SAID = re.compile(r"sep=([,;\t|])\n", re.I)
+"""A first line that spreadsheet programs read, and do not show."""
+
 _SAMPLE = 50  # rows used to find the delimiter
 
 
 def read_delimited(data: bytes, name: str, source: str | None) -> Document:
     """Read a table; a file without a delimiter is read line by line."""
     text, notes = decode(data, name)
-    delimiter = _delimiter(text)
+    said = _SAID.match(text)
+    text = text[said.end() :] if said else text
+    delimiter = said[1] if said else _delimiter(text)
     try:
         rows = _rows(text, delimiter) if delimiter else []
     except csv.Error:  # a cell of more than 128 KiB: a quotation mark that is never closed
@@ -99,7 +105,8 @@ def read_delimited(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _rows(text: str, delimiter: str, count: int | None = None) -> list[Row]:
-    records = islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), count)
+    file = io.StringIO(text, newline="")
+    records = islice(csv.reader(file, delimiter=delimiter, skipinitialspace=True), count)
     rows = (
         (number, [" ".join(cell.split()) for cell in record])
         for number, record in enumerate(records, 1)
