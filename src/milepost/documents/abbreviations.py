@@ -16,6 +16,7 @@ TITLES = _words(
     dr mr mrs ms prof rev hon sr sra dra fr st ste mt ft lt col gen capt sgt cpl maj cmdr adm gov
     sen rep pres supt insp m mm mme mmes mlle hr fr frl herr ing dipl mag pfr hl st д-р проф акад
     гр г-н г-жа св ул пер пл пр-т им dhr mevr mw drs mgr inż hab św ks doç sn av hz ga
+    κα ul ppłk abp bp yrd öğr uzm müh mah cad gdč inž akad
     """
 )
 """Titles; not a sentence end before a capitalised word, even one of ``OPENERS``."""
@@ -24,7 +25,7 @@ LEADING = _words(
     """
     e.g i.e eg ie cf viz vs ca approx z.b d.h bzw vgl sog т.е напр ср p.ex par.ex c.-à-d p.ej
     bijv bv d.w.z dwz m.a.w i.p.v t.a.v t.o.v n.a.v o.a np tzn tj m.in m.in tzw zob por npr oz t.i
-    bkz örn yani msl např tzv apod π.χ δηλ βλ dvs t.ex bl.a f.eks
+    bkz örn yani msl např tzv apod π.χ δηλ βλ dvs t.ex bl.a f.eks zgn prim pribl krş usp
     """
 )
 """Words that by their meaning always continue the sentence; never a sentence end."""
@@ -35,7 +36,7 @@ NUMBERED = _words(
     art arts ex exs ref refs thm lem def prop cor alg app suppl ed eds para paras pt pts cl ver v
     abb abs kap bd bde s seite ziff vgl cf ca c approx est max min avg n° núm pág págs cap t рис
     табл стр с ст п пп гл т тт см ср д кв вып разд blz bl hfst str godz pkt poz rys rozdz ust sf md
-    sy čl čís št tč odst kl sp σελ αρ άρθρ
+    sy hfdst afb zał şek böl cilt pogl sl obr zv letn čl čís št tč odst kl sp σελ αρ άρθρ
     """
 )
 """Abbreviations that do not end a sentence before a number or a bracket."""
@@ -47,6 +48,7 @@ INNER = _words(
     uds vd vds dept corp inc ltd co bros est jr sr a.m p.m a.d b.c esp dept univ assn jan feb mar
     apr jun jul aug sept sep oct nov dec mon tue wed thu fri sat sun km cm mm kg mg hr hrs min
     enz itd itp ipd atd tys zł vb vd yy m.ö m.s r.ż n.e v.chr n.chr κ.λπ κ.ά κ.τ.λ osv mfl
+    evt afb blz hfdst dhr mevr afd onderd ang łac godz nast çev str odst cca idr angl izd pogl
     mins sec secs ft in oz lb lbs
     """
 )
