@@ -81,6 +81,7 @@ def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
     [
         ("場所は駅です。", "iso2022_jp"),
         ("장소는 역입니다.", "iso2022_kr"),
+        ("Место: вокзал.", "utf_7"),
         ("地点是车站。", "utf-16-le"),
         ("地点是车站，明天见。", "utf-16-be"),
         ("Где ключ от дома?", "koi8-r"),

@@ -118,6 +118,9 @@ def _seven_bit(data: bytes, declared: str | None) -> str | None:
         except UnicodeDecodeError:
             return None
         return "hz"
+    if b"+" in data:  # most texts with it are no UTF-7
+        with suppress(UnicodeDecodeError):
+            return "utf_7" if _is_writing(data.decode("utf_7")) else None
     return None
 
 
@@ -162,21 +165,22 @@ def _wide_utf16(data: bytes) -> str | None:
         if len(sample.translate(None, _CONTROL)) == len(sample):
             return None
     for encoding in ("utf-16-le", "utf-16-be"):
-        text = sample.decode(encoding, "replace")
-        letters = [letter for letter in text if letter > "\x7f"]
-        blocks = Counter(ord(letter) >> 8 for letter in letters if letter < "\u3100")
-        common = sum(letter in COMMON for letter in letters)
-        if (
-            sum(c.isprintable() or c.isspace() for c in text) >= 0.97 * len(text)
-            and letters
-            and "\ufffd" not in text
-            and (
-                max(blocks.values(), default=0) > 0.9 * len(letters) or common > 0.15 * len(letters)
-            )
-            and (common > 1 or len(letters) > 4)
-        ):
+        if _is_writing(sample.decode(encoding, "replace")):
             return encoding
     return None
+
+
+def _is_writing(text: str) -> bool:
+    """Whether letters beyond ASCII make sense: they are of one alphabet, or common in Chinese."""
+    letters = [letter for letter in text if letter > "\x7f"]
+    blocks = Counter(ord(letter) >> 8 for letter in letters if letter < "\u3100")
+    common = sum(letter in COMMON for letter in letters)
+    return (
+        sum(c.isprintable() or c.isspace() for c in text) >= 0.97 * len(text)
+        and "\ufffd" not in text
+        and (max(blocks.values(), default=0) > 0.9 * len(letters) or common > 0.15 * len(letters))
+        and (common > 1 or len(letters) > 4)
+    )
 
 
 def _refuse_binary(data: bytes, name: str) -> None:
