@@ -132,6 +132,10 @@ def test_other_words_are_not_found(quotation: str, text: str) -> None:
     ("quotation", "text"),
     [
         ("see the video, it", "see the [video](//y.be/a-b), it"),
+        ("see the video, it", "see the [video][a b], it"),
+        ("at http://a-b.org now", "at <http://a-b.org> now"),
+        ("the AT&T lab", "the AT&amp;T lab"),
+        ("its snake_case name", r"its snake\_case name"),
         ("(see the video).", "(see the [video](a-b.html))."),
         ("the key `x-y` (of 2.03)", "the key `x-y <http://a-b.org>`__ (of 2.03)"),
         ("on the 12th day", 'on the <span class="a-b">12th</span> day'),
@@ -160,6 +164,8 @@ def test_tags_hide_no_other_words(quotation: str, text: str) -> None:
     ("quotation", "text", "wanted", "ignored"),
     [
         ("Bees  build\tcells", "Bees build\ncells of wax", "Bees build\ncells", ("white space",)),
+        ("Bees build", "-- Bees\n-- build", "Bees\n-- build", ("white space",)),
+        ("Bees build", "/* Bees\n * build", "Bees\n * build", ("white space",)),
         ("an example", "an exam-\n  ple", "an exam-\n  ple", ("hyphenation",)),
         ("an exam- ple", "an example", "an example", ("hyphenation",)),
         ("self-contained", "self-\ncontained", "self-\ncontained", ("hyphenation",)),

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from html import unescape
 from typing import TYPE_CHECKING
 
 from milepost.language.patterns import is_dash
@@ -97,7 +98,7 @@ def fold(text: str) -> Folded:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     if not len(codes):
         return Folded(text, "", np.empty(0, np.int64), text)
-    of_tex = list(signs_of_tex(text))
+    of_tex = [*signs_of_tex(text), *_entities(text)]
     if of_tex:
         codes = codes.copy()
         for start, _, sign in of_tex:
@@ -166,12 +167,18 @@ def _forms(character: str) -> str:
     return "".join(_forms(chr(int(code, 16))) for code in codes)
 
 
-_PREFIX = re.compile(r"^[ \t]*((?:>[ \t]?)+|#+|//[/!]?|;+|%+|\*)(?=[ \t\n]|\w|$)", re.MULTILINE)
+_PREFIX = re.compile(
+    r"^[ \t]*((?:>[ \t]?)+|#+|//[/!]?|--+|;+|%+|\*|/\*+)(?=[ \t\n]|\w|$)", re.MULTILINE
+)
 _STARS = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])[^*]{1,400}?(?<=[^\s*\\])(\1)(?![\w*])")
 _LINES = re.compile(r"(?<![\w_\\])(_{1,2})(?=[^\s_])[^_\n]{1,400}?(?<=[^\s_\\])(\1)(?![\w_])")
 _TICKS = re.compile(r"(?<!`)(`{1,2})(?![`\s])[^`'\n]{1,200}?(\1)(?!`)")
 _LINK = re.compile(r"(!?\[)[^\[\]]{1,400}(\]\((?:[^()\s]*[./:#][^()\s]*)(?:[ \t]+\"[^\"\n]*\")?\))")
 _RST_LINK = re.compile(r"(`)[^`<>]{1,400}(\s<[^<>`\s]{1,400}>`_{1,2}(?!\w))")
+_REF_LINK = re.compile(r"(?<![\w\])])(!?\[)[^\[\]]{1,400}(\]\[(?!\d+\])[^\[\]\n]{0,60}\])")
+_ADDRESS = re.compile(r"(<)(?:https?://|mailto:)[^<>\s]{1,400}(>)")
+_ESCAPE = re.compile(r"\\(?=[*_#`~\[\]])")
+_ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
 _TAG = re.compile(r"<(/?)(a|abbr|b|em|font|i|kbd|small|span|strong|u)(?:\s[^<>]{1,400})?>")
 
@@ -180,8 +187,8 @@ def signs(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each sign of markup that is not part of the words.
 
     They are the prefixes of lines that go on in a quoted mail or a comment (``>``, ``#``, ``//``),
-    and the signs of emphasis, code, links and notes in Markdown, links in reStructuredText, and
-    HTML around words in either.
+    and the signs of emphasis, code, links, notes and escapes in Markdown, links in
+    reStructuredText, and HTML around words in either.
     """
     if "\n" in text:
         yield from _prefixes(text)
@@ -193,12 +200,26 @@ def signs(text: str) -> Iterator[tuple[int, int]]:
         yield from _pairs(_TICKS, text)
     if "](" in text:
         yield from _pairs(_LINK, text)
+    if "][" in text:
+        yield from _pairs(_REF_LINK, text)
+    if "<http" in text or "<mailto" in text:
+        yield from _pairs(_ADDRESS, text)
+    if "\\" in text:
+        yield from (match.span() for match in _ESCAPE.finditer(text))
     if ">`_" in text:
         yield from _pairs(_RST_LINK, text)
     if "</" in text:
         yield from _tags(text)
     if "[^" in text:
         yield from (match.span() for match in _NOTE.finditer(text))
+
+
+def _entities(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start and end of each letter that HTML names, and the letter."""
+    for match in _ENTITY.finditer(text) if "&" in text else ():
+        letter = unescape(match[0])
+        if len(letter) == 1:
+            yield *match.span(), letter
 
 
 def _pairs(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
@@ -223,12 +244,12 @@ def _tags(text: str) -> Iterator[tuple[int, int]]:
 
 def _prefixes(text: str) -> Iterator[tuple[int, int]]:
     """Yield the prefixes of lines whose line before has the same one."""
-    if not any(sign in text for sign in ("\n>", "\n#", "//", "\n;", "\n%", " >", "#", "/*")):
+    if not any(sign in text for sign in ("\n>", "\n--", "//", "\n;", "\n%", " >", "#", "/*")):
         return
     block = "/*" in text
     end, before = -1, ""
     for match in _PREFIX.finditer(text):
-        mark = match[1].strip().replace(" ", "")
+        mark = match[1].strip().replace(" ", "").removeprefix("/" if "*" in match[1] else "")
         if mark == "*" and not block:
             continue
         if match.start() == end + 1 and mark[0] == before[:1]:
