@@ -55,10 +55,12 @@ def test_a_sheet_that_is_a_chart_has_its_titles() -> None:
             "xl/_rels/d.xml.rels": relations({"r1": ("chart", "c.xml")}),
             "xl/c.xml": f'<chart xmlns:a="{a}"><title><a:p><a:r><a:t>Sales by year</a:t></a:r>'
             "</a:p></title></chart>",
+            "xl/_rels/c.xml.rels": relations({"r1": ("chartUserShapes", "u.xml")}),
+            "xl/u.xml": f'<u xmlns:a="{a}"><a:p><a:r><a:t>Box.</a:t></a:r></a:p></u>',
         }
     )
     document = read_bytes(data, "a.xlsx")
-    assert document.text == "One\nCell\n\nSales\n\nSales by year"
+    assert document.text == "One\nCell\n\nSales\n\nSales by year\n\nBox."
     assert document.place(len(document.text) - 1) == "sheet Sales"
 
 

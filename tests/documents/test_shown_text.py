@@ -185,6 +185,7 @@ def test_formulas_outside_of_paragraphs() -> None:
          "(a+b)/2"),
         ("<math><mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts></math>",
          "_6^14C"),
+        ("<math><mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math>", "2 1/2"),
         ("<svg><title>no</title><text>A</text></svg>", "A"),
         ("<table><thead><tr><td rowspan=9>H<td>I<tbody><tr><td>1<td>2</table>", "H | I 1 | 2"),
         ("<table><tr><td><ol><li>a</ol><td>x<tr><td>1<td>2</table>", "1. a | x 1 | 2"),
@@ -196,6 +197,8 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<del style='text-decoration:none'>A</del>", "A"),
         ("<style>.f{display:flex;gap:1em}</style><div class=f><b>A</b><b>b</b></div>", "A b"),
         ("<div style='display:flex'><b>A</b><b>b</b></div>", "Ab"),
+        ("<b style='float:left'>Born</b><b style='position:absolute'>A</b>b", "Born A b"),
+        ("<b style='float:left'>A</b>b", "Ab"),
         ("<div style='display:inline-grid'><b>A</b><b>b</b></div>", "A b"),
         ("<style>li{list-style:none} .b{list-style:lower-alpha}</style>"
          "<ol><li>A<li class=b>c</ol>", "- A b. c"),
@@ -243,6 +246,8 @@ def span(properties: str, body: str, family: str = "text") -> bytes:
               "text:style-name='Y'>A</text:span></text:p>"), "A"),
         (span("", "<text:p>A<draw:rect><text:p>b</text:p></draw:rect>c</text:p>"), "Ac b"),
         (span("", "<text:p>1712<text:note-ref>4</text:note-ref></text:p>"), "1712[4]"),
+        (span("text:display='none'", "<text:p>A<text:span text:style-name='X'><text:note><text:p>no"
+              "</text:p></text:note></text:span></text:p>"), "A"),
         (opendocument("presentation", "<draw:page><draw:g><draw:frame draw:y='9cm'><text:p>b"
                       "</text:p></draw:frame></draw:g><draw:frame draw:y='1cm'><text:p>A</text:p>"
                       "</draw:frame></draw:page>"), "A b"),

@@ -94,7 +94,7 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--.{0,2000}?-->\s*)*"
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--.{0,2000}?-->\s*|<!DOCTYPE[^>\[]*>\s*)*"
     rb"<(office:document|(?:\w+:)?FictionBook|w:wordDocument|pkg:package|Workbook)[\s>]",
     re.DOTALL,
 )

@@ -25,8 +25,18 @@ def linear(node: Element) -> str:
         return _WITH_SIGNS[tag](node, parts)
     form, least = _FORMS.get(tag, (None, 0))
     if form is None or len(parts) < least:  # of a damaged form, one part after the other
-        return "".join(map(linear, parts))
+        return _joined(parts)
     return form(parts)
+
+
+def _joined(parts: list[Element]) -> str:
+    """Write parts one after the other; 2 and a half is no 21/2."""
+    words = ""
+    for part in parts:
+        more = linear(part)
+        is_mixed = local(part) in ("f", "mfrac") and words[-1:].isdigit() and more[:1].isdigit()
+        words += f" {more}" if is_mixed else more
+    return words
 
 
 def _grouped(node: Element) -> str:

@@ -35,7 +35,7 @@ _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}?)")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SHOWING = re.compile(
-    r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|gap"
+    r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|float|gap"
     r"|justify-content|flex-)[\w\s-]*:",
     re.I,
 )

@@ -174,13 +174,12 @@ class Walk:
             is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
             self._wrap(node, NOTE if is_note and sign == RAISED else sign, END)
         self._set_apart(node, style)
-        if _SET_APART.match(style.get("display", "")) or ("-" in tag and _has_twin(node)):
+        is_placed = style.get("position") in ("absolute", "fixed") and not sign
+        is_block = _SET_APART.match(style.get("display", "")) or is_placed
+        if is_block or ("-" in tag and _has_twin(node)):
             self._flush()
             self._wrap(node, "", "\1")
-        elif any(
-            key.startswith(("margin", "padding")) and _ROOMY.search(value)
-            for key, value in style.items()
-        ):
+        elif _is_roomy(node, style):
             self._wrap(node, " ", " ")
         elif tag in _APART and self._words and not self._words[-1][-1:].isspace():
             before = node.prev
@@ -305,6 +304,16 @@ def _has_room(style: dict[str, str]) -> bool:
     """Whether the style of a box leaves room between its parts."""
     gaps = (style.get(key, "0")[:1] for key in ("gap", "column-gap"))
     return any(gap in "123456789." for gap in gaps) or "space-" in style.get("justify-content", "")
+
+
+def _is_roomy(node: Any, style: dict[str, str]) -> bool:
+    """Whether there is room beside an element; an initial that words flow around has none."""
+    if style.get("float") in ("left", "right") and len(node.text(deep=True).strip()) > 1:
+        return True
+    return any(
+        key.startswith(("margin", "padding")) and _ROOMY.search(value)
+        for key, value in style.items()
+    )
 
 
 def _has_twin(node: Any) -> bool:

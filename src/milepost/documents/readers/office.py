@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from contextlib import suppress
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local, path_in
@@ -112,6 +113,10 @@ class Drawings:
             kind, part = self._links.get((key and attribute(node, key)) or "", ("", ""))
             if kind in ("chart", "chartEx"):
                 yield from _chart(self.part(part))
+                with suppress(UnreadableFile):
+                    boxes = target(links(self._archive, part), "chartUserShapes")
+                    for point in every(self.part(boxes), "p") if boxes else ():
+                        yield words(point), False
             elif kind == "diagramData":
                 for point in every(self.part(part), "p"):
                     yield words(point), True

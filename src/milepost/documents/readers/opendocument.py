@@ -128,7 +128,7 @@ class Reader(TreeReader):
         words = self.words(node)
         close = bool(bullet) and not level
         self.text.add(bullet + words if words else "", close=close, level=level)
-        for inner in _inner(node):
+        for inner in self._inner(node):
             if local(inner).startswith("object"):
                 self._object(inner, inline=True)
             else:
@@ -247,6 +247,15 @@ class Reader(TreeReader):
         lines = shown("".join(self._visible(paragraph, look))).split("\n")
         return "\n".join(words for line in lines if (words := " ".join(line.split())))
 
+    def _inner(self, paragraph: Element) -> Iterator[Element]:
+        """Yield what is anchored in a paragraph, except in hidden words."""
+        for node in paragraph:
+            tag = local(node)
+            if tag in ANCHORED:
+                yield node
+            elif tag not in _UNREAD and not self.styles.look(attribute(node, "style-name")).hidden:
+                yield from self._inner(node)
+
     def _shown(self, words: str | None, look: Look) -> str:
         words = unsymboled((words or "").replace("\n", " "), look.font or "")
         return "" if look.hidden else self.text.looking(words, look)
@@ -320,12 +329,3 @@ def _holding(node: Element) -> Element:
     holder = Element("holder")
     holder.append(node)
     return holder
-
-
-def _inner(paragraph: Element) -> Iterator[Element]:
-    for node in paragraph:
-        tag = local(node)
-        if tag in ANCHORED:
-            yield node
-        elif tag not in _UNREAD:
-            yield from _inner(node)
