@@ -115,13 +115,15 @@ def test_diagrams_and_inserted_files() -> None:
         "_rels/.rels": relations({"m": ("officeDocument", "word/document.xml")}),
         "word/document.xml": f"<w:document xmlns:w='{W}'><w:body>{body}</w:body></w:document>",
         "word/_rels/document.xml.rels": relations(
-            {"rId1": ("diagramData", "data.xml"), "rId2": ("aFChunk", "page.html")}
+            {"rId1": ("diagramData", "data.xml"), "rId2": ("aFChunk", "page.dat")}
         ),
         "word/data.xml": "<d><p><r><t>Wash the filter</t></r></p></d>",
-        "word/page.html": "<html><p>An inserted page.</p></html>",
+        "word/page.dat": "<p>An inserted <s>old</s> page.</p>",
+        "[Content_Types].xml": "<Types><Default Extension='dat' ContentType='text/html'/></Types>",
     }
-    text = read_bytes(zipped(parts), "a.docx").text
-    assert text == "Steps:\nWash the filter\n\nAn inserted page."
+    document = read_bytes(zipped(parts), "a.docx")
+    assert document.text == "Steps:\nWash the filter\n\nAn inserted page."
+    assert "struck-out" in document.notes[0]
 
 
 def test_slides_come_in_the_order_of_the_deck_with_titles_first() -> None:

@@ -199,6 +199,9 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<div style='display:flex'><b>A</b><b>b</b></div>", "Ab"),
         ("<b style='float:left'>Born</b><b style='position:absolute'>A</b>b", "Born A b"),
         ("<b style='float:left'>A</b>b", "Ab"),
+        ("A<button>b</button>c<x-d>d</x-d><x-e>e</x-e>", "A b c d e"),
+        ("10<b style='vertical-align:top;font-size:60%'>6</b>", "10^6"),
+        ("10<sup>n+1</sup>, 10<sup> 6</sup>", "10^(n+1), 10^6"),
         ("<div style='display:inline-grid'><b>A</b><b>b</b></div>", "A b"),
         ("<style>li{list-style:none} .b{list-style:lower-alpha}</style>"
          "<ol><li>A<li class=b>c</ol>", "- A b. c"),

@@ -21,7 +21,15 @@ from milepost.documents.readers.docx_styles import (
 from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
-from milepost.documents.readers.office import Drawings, Links, links, main_part, target
+from milepost.documents.readers.office import (
+    TYPES,
+    Drawings,
+    Links,
+    content_type,
+    links,
+    main_part,
+    target,
+)
 from milepost.documents.readers.scripts import Look, shown
 from milepost.documents.readers.shapes import is_hidden
 from milepost.errors import MilepostError, UnreadableFile
@@ -44,6 +52,9 @@ _HEX = re.compile(r"[0-9a-fA-F]{1,5}")
 _SPACES = re.compile(r"[ \t]+")
 _CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_SUFFIXES = {"html": ".html", "xhtml+xml": ".xhtml", "rfc822": ".mht", "plain": ".txt"}
+"""Of files in the package, whose names say nothing, by their type."""
+
 _FORMULA = "}oMath"
 _LETTERING = "}textpath"
 """Letters of WordArt, in an attribute."""
@@ -119,7 +130,10 @@ class _Reader(TreeReader):
 
         _, part = self._links.get(key, ("", ""))
         try:
-            self.text.include(read_bytes(self._archive.read(part), part))
+            kind = content_type(self._archive.xml_or_none(TYPES), part).rpartition("/")[2]
+            document = read_bytes(self._archive.read(part), part + _SUFFIXES.get(kind, ""))
+            self.text.include(document)
+            self.problems += document.notes
         except MilepostError as error:
             self.problems.append(f"an inserted file was not read: {error}")
 

@@ -43,6 +43,7 @@ _SET_APART = re.compile(r"(?:block|flex|grid|list-item|table|flow-root)\b")
 _ROOMY = re.compile(r"(?<![\d.-])(?:(?:[4-9]|\d\d+)(?:\.\d+)?px|(?:[1-9]|0?\.[3-9])[\d.]*r?em)")
 """Room beside an element that sets it apart from its neighbour."""
 
+_SMALL = re.compile(r"smaller|(?:x+-)?small|0?\.[1-8]\d*r?em|[1-8]\d%")
 _LENGTH = re.compile(r"(-?)(\d*\.?\d+)(em|rem|ex|px|pt|%)")
 _RAISED_FAR = {"em": 0.2, "rem": 0.2, "ex": 0.4, "px": 3.0, "pt": 2.0, "%": 20.0}
 _LISTS = {
@@ -170,6 +171,8 @@ class Walk:
                 self._wrap(node, NOTE, END)
         elif tag in _FIELDS:
             self._wrap(node, f" {_typed(attributes)}" if tag == "input" else " ", " ")
+        elif tag == "button":
+            self._wrap(node, " ", " ")
         if sign := sign or (_script(style) if style else ""):
             is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
             self._wrap(node, NOTE if is_note and sign == RAISED else sign, END)
@@ -317,9 +320,9 @@ def _is_roomy(node: Any, style: dict[str, str]) -> bool:
 
 
 def _has_twin(node: Any) -> bool:
-    """Whether an element of the author's own has one of its kind directly beside it."""
+    """Whether an element of the author's own has another one directly beside it."""
     return any(
-        beside is not None and beside.is_element_node and beside.tag == node.tag
+        beside is not None and beside.is_element_node and "-" in beside.tag
         for beside in (node.prev, node.next)
     )
 
@@ -361,6 +364,8 @@ _WHOLE = frozenset(("body", "main", "article"))
 def _script(style: dict[str, str]) -> str:
     """Return the sign before letters that a style raises or lowers, or an empty string."""
     align = style.get("vertical-align") or style.get("baseline-shift", "")
+    if align in ("top", "bottom") and _SMALL.match(style.get("font-size", "")):
+        return RAISED if align == "top" else LOWERED
     if align in ("super", "text-top", "sub"):
         return LOWERED if align == "sub" else RAISED
     moved, downwards = _LENGTH.fullmatch(align), False

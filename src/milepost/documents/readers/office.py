@@ -18,7 +18,7 @@ from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.scripts import LOWERED, RAISED, shown, signed
 from milepost.errors import UnreadableFile
 
-_TYPES = "[Content_Types].xml"
+TYPES = "[Content_Types].xml"
 _KINDS = (
     ("wordprocessingml", "docx"),
     ("ms-word", "docx"),
@@ -68,7 +68,7 @@ def main_part(archive: Archive) -> tuple[str, str] | None:
     held = next(((part, kind) for part, kind in usual if part is not None), None)
     try:
         mains = [path for kind, path in links(archive, "").values() if kind == "officeDocument"]
-        types = archive.xml(_TYPES) if mains and _TYPES in archive.parts else Element("none")
+        types = archive.xml(TYPES) if mains and TYPES in archive.parts else Element("none")
     except UnreadableFile:
         return held
     for path in mains:
@@ -76,14 +76,15 @@ def main_part(archive: Archive) -> tuple[str, str] | None:
             continue
         if held is not None and held[0] == path:
             return held
-        said = _content_type(types, path)
+        said = content_type(types, path)
         kind = next((kind for name, kind in _KINDS if name in said), None)
         if kind is not None:
             return path, kind
     return held
 
 
-def _content_type(types: Element, path: str) -> str:
+def content_type(types: Element, path: str) -> str:
+    """Return what the list of types says of a part."""
     suffix = path.rpartition(".")[2].lower()
     default = ""
     for node in types:

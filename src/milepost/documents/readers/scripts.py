@@ -17,6 +17,7 @@ noncharacters, which no file may contain."""
 
 _SIGNED = re.compile(f"([{RAISED}-{NOTE}])([^{RAISED}-{END}]*){END}")
 _SIGN = re.compile(f"[{RAISED}-{END}]")
+_LED = re.compile(f"([{RAISED}-{NOTE}])\\s+")
 _SPLIT = re.compile(f"{END}([{RAISED}-{NOTE}])")
 _NUMBERS = re.compile(r"\d{1,3}(?:(?:\s*[,;–-]\s*|\s+)\d{1,3})*[,;]?")
 _NOTE_MARK = re.compile(rf"{_NUMBERS.pattern}|[a-zA-Z]")
@@ -83,6 +84,7 @@ def shown(text: str) -> str:
     """
     if not (END in text or RAISED in text or LOWERED in text or NOTE in text):
         return text
+    text = _LED.sub(r"\1", text)
     # A superscript may be stored in several pieces.
     text = _SPLIT.sub(
         lambda m: "" if text.rfind(m[1], 0, m.start()) == _opened(text, m.start()) else m[0], text
@@ -162,7 +164,7 @@ def _is_note(before: str, mark: str) -> bool:
 def _is_power(before: str, mark: str) -> bool:
     if _POWER.match(mark):
         return True
-    if before[-1].isdigit():
+    if before[-1].isdigit() and not _TERMS.search(mark):
         return mark.isalpha() and not _ORDINAL.fullmatch(mark)
     word = _LETTERS.search(before)
     variable = word is not None and len(word[0]) == 1 and word[0].islower()
