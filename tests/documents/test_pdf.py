@@ -92,7 +92,8 @@ def test_a_number_that_names_what_is_on_the_page_stays() -> None:
     pages = []
     for number in range(1, 5):
         page = PdfPage()
-        page.text(72, 760, f"Receipt {number + 1000}")
+        page.text(72, 775, f"Receipt {number + 1000}")
+        page.lines(72, 760, [f"In month {number} the tenant paid", "what was owed."])
         page.lines(72, 700, [*_prose(30, start=9 * number), "Paid in full."])
         page.text(72, 30, f"Slide {number}")
         pages.append(page)
@@ -101,6 +102,7 @@ def test_a_number_that_names_what_is_on_the_page_stays() -> None:
     starts = [mark.offset for mark in document.marks if mark.kind == "page"]
     assert all(document.text[start:].startswith("Receipt 100") for start in starts)
     assert document.text.count("Slide") == 1
+    assert document.text.count("what was owed.") == 4
 
 
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:

@@ -8,14 +8,15 @@ number) are furniture too, if they have no words or come again.
 
 The first copy of a running head is kept, because a line that comes again may be part of the text:
 on the first page at its place, on other pages apart from the paragraph that goes on over them. A
-line that names what is on its page ("Receipt 1002") is no copy of that on another.
+line that names what is on its page ("Receipt 1002"), or has another number that is not that of the
+page ("Balance on 2 March: 200 euros"), is no copy of that on another.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -35,13 +36,14 @@ _DIGITS = re.compile(r"\d++(?![:.)] ?[^\W\d_])")
 _LABEL = re.compile(r"[^\W\d_]{3,}(?: (?:no|nr|number|nummer|n[°º])\.?)?:? ?#?\d+")
 _FURTHER = 100  # numbers in front of a page's own: those of other things than pages
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD, _WORDS = re.compile(r"[^\W\d_]+"), re.compile(r"\w+")
 _PAGE_WORDS = frozenset(
     """
     page pages pag pg pp of seite seiten von auf blatt sur de página páginas pagina pagine di van
     sida sidan av strona str side af страница стр из
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
+_NAMES = _PAGE_WORDS.difference("of von auf sur de di van av af из".split())  # noqa: SIM905
 _ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.I)
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
@@ -93,10 +95,10 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
         for page in pages:  # if there are only heads, they are the text
             page.dropped.clear()
         return
-    _keep_first(pages)
+    _keep_first(pages, large)
 
 
-def _keep_first(pages: Sequence[Page]) -> None:
+def _keep_first(pages: Sequence[Page], large: float) -> None:
     """Keep the first copy of each line of words among the furniture, unless the text has it."""
     text = " ".join(
         line.text for page in pages for line in page.frame.lines if id(line) not in page.dropped
@@ -105,25 +107,40 @@ def _keep_first(pages: Sequence[Page]) -> None:
     counted: set[tuple[str, int, int]] = set()
     first = next((page for page in pages if page.frame.lines), None)
     for page in pages:
+        above: Line | None = None  # a line that was kept
         for line in page.frame.lines:
             if id(line) not in page.dropped or not _has_words(line.text):
                 continue
             words = line.text.casefold()
-            shape = _DIGITS.sub("#", words)
             # "2 The Bees" and "3 The Bees" differ in the number of the page alone.
-            numbers = {
-                (shape, place, int(found[0][:9]) - page.number)
-                for place, found in enumerate(_DIGITS.finditer(words))
-            }
-            is_label = bool(_LABEL.fullmatch(words)) and min(numbers)[2] >= _FURTHER
+            numbers = set(_numbers_of_page(words, page.number))
+            is_label = (
+                bool(_LABEL.fullmatch(words)) and bool(numbers) and min(numbers)[2] >= _FURTHER
+            )
+            is_label |= bool(numbers) and line.size > large
             known = words in kept or (numbers & counted and not is_label)
             kept.add(words)
             counted |= numbers
-            if known or _is_in(words, text):
+            step = line.base - above.base if above is not None else 0.0
+            goes_on = line.text[0].islower() and 0 < step < 2 * line.size
+            if (known and not goes_on) or _is_in(words, text):
                 continue
+            above = line
             page.dropped.discard(id(line))
             if page is not first and not is_label:
                 page.heads.add(id(line))
+
+
+def _numbers_of_page(words: str, page: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the numbers of a line that may be that of its page: at an end, or behind a page word.
+
+    Each has the rest of the line, its place in it, and how far it is from the number of the page.
+    """
+    for found in _DIGITS.finditer(words):
+        before, after = words[: found.start()], words[found.end() :]
+        own = _NAMES.issuperset(_WORDS.findall(before)[-1:])
+        if own or all(word in _PAGE_WORDS or word.isdigit() for word in _WORDS.findall(after)):
+            yield f"{before}#{after}", found.start(), int(found[0][:9]) - page
 
 
 def _is_in(words: str, text: str) -> bool:
