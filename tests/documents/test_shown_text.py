@@ -186,6 +186,7 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<math><mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts></math>",
          "_6^14C"),
         ("<math><mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math>", "2 1/2"),
+        ("<i style='display:none'><math><mi>A</mi></math></i><img class='mwe-math-img'>", "A"),
         ("<svg><title>no</title><text>A</text></svg>", "A"),
         ("<table><thead><tr><td rowspan=9>H<td>I<tbody><tr><td>1<td>2</table>", "H | I 1 | 2"),
         ("<table><tr><td><ol><li>a</ol><td>x<tr><td>1<td>2</table>", "1. a | x 1 | 2"),
@@ -214,6 +215,13 @@ def test_formulas_outside_of_paragraphs() -> None:
 )  # fmt: skip
 def test_pages(body: str, wanted: str) -> None:
     assert shown(f"<!doctype html><body>{body}".encode(), "a.html") == wanted
+
+
+@pytest.mark.parametrize(
+    "body", ["<img class=tex alt=x>", "<math><annotation>x</annotation></math>"]
+)
+def test_formulas_that_are_not_read_are_noted(body: str) -> None:
+    assert "formula" in read_bytes(f"<html><body>A{body}".encode(), "a.html").notes[0]
 
 
 def test_style_sheets_of_books() -> None:

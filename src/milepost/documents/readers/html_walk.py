@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from milepost.documents.readers.archive import parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
+from milepost.documents.readers.html_styles import (
+    PLAIN,
+    SET_APART,
+    declared,
+    has_room,
+    is_roomy,
+    list_kind,
+    script,
+)
 from milepost.documents.readers.numbering import numeral
 from milepost.documents.readers.scripts import END, LOWERED, NOTE, RAISED, shown
 from milepost.errors import UnreadableFile
@@ -34,25 +42,13 @@ _APART = frozenset(("button", "label", "a", "option"))
 
 _FIELDS = frozenset(("input", "select", "textarea"))
 _NOT_TYPED = frozenset("hidden password submit button reset image file color range".split())  # noqa: SIM905
-_INLINE = frozenset(("br", "sup", "sub", "q", *_APART, *_FIELDS))
+_INLINE = frozenset(("br", "img", "sup", "sub", "q", *_APART, *_FIELDS))
 """Elements of a line that change how it is written."""
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
-_SET_APART = re.compile(r"(?:block|flex|grid|list-item|table|flow-root)\b")
-_ROOMY = re.compile(r"(?<![\d.-])(?:(?:[4-9]|\d\d+)(?:\.\d+)?px|(?:[1-9]|0?\.[3-9])[\d.]*r?em)")
-"""Room beside an element that sets it apart from its neighbour."""
-
-_SMALL = re.compile(r"smaller|(?:x+-)?small|0?\.[1-8]\d*r?em|[1-8]\d%")
-_LENGTH = re.compile(r"(-?)(\d*\.?\d+)(em|rem|ex|px|pt|%)")
-_RAISED_FAR = {"em": 0.2, "rem": 0.2, "ex": 0.4, "px": 3.0, "pt": 2.0, "%": 20.0}
-_LISTS = {
-    "decimal": "1", "decimal-leading-zero": "01", "lower-roman": "i", "upper-roman": "I",
-    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
-    "lower-greek": "α", "cjk-ideographic": "一", "cjk-decimal": "一", "none": "", "disc": "",
-    "circle": "", "square": "",
-}  # fmt: skip
 _REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
+_FORMULA = re.compile(r"\b(?:math|tex|latex|equation)(?![a-z])", re.I)
 _NOTE = re.compile(r"\b(?:foot|end|rear)note\b")
 _INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
 _QUOTES = "“”‘’"
@@ -85,9 +81,9 @@ class Walk:
             elif node.is_element_node:
                 tag, attributes = node.tag, node.attributes
                 said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
-                style = _declared(said) if said else _PLAIN
+                style = declared(said) if said else PLAIN
                 if tag == "math":
-                    self._words.append(_formula(node))
+                    self._formula(node)
                 elif not self._is_hidden(node, tag, attributes, style):
                     if tag in _BLOCKS:
                         self._enter(node, tag, attributes, style)
@@ -118,7 +114,9 @@ class Walk:
         if _NOTE.search(attributes.get("epub:type") or ""):  # opens where it is referred to
             return False
         if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
-            own = _declared(attributes.get("style") or "")
+            if _is_picture(node.next) and node.css_first("math") is not None:
+                return False  # the same formula follows as a picture
+            own = declared(attributes.get("style") or "")
             if not own.keys() & {"display", "visibility"}:
                 if tag in _WHOLE:
                     return False
@@ -131,6 +129,15 @@ class Walk:
         # What a screen reader is not to read is shown, except the second form of a formula.
         is_second = attributes.get("aria-hidden") == "true" and node.parent.css_first("math")
         return "hidden" in attributes or bool(is_second)
+
+    def _formula(self, node: Any) -> None:
+        try:
+            words = linear(parsed(node.html.encode(), "a page", "a formula"))
+        except UnreadableFile:
+            words = node.text(deep=True)
+        self._words.append(words)
+        if not words.strip():
+            self._text.leave_out(node.text(deep=True), "a formula in TeX")
 
     def _enter(
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
@@ -173,16 +180,18 @@ class Walk:
             self._wrap(node, f" {_typed(attributes)}" if tag == "input" else " ", " ")
         elif tag == "button":
             self._wrap(node, " ", " ")
-        if sign := sign or (_script(style) if style else ""):
+        elif tag == "img" and _is_picture(node) and node.parent.css_first("math") is None:
+            self._text.leave_out("x", "a picture of a formula")
+        if sign := sign or (script(style) if style else ""):
             is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
             self._wrap(node, NOTE if is_note and sign == RAISED else sign, END)
         self._set_apart(node, style)
         is_placed = style.get("position") in ("absolute", "fixed") and not sign
-        is_block = _SET_APART.match(style.get("display", "")) or is_placed
+        is_block = SET_APART.match(style.get("display", "")) or is_placed
         if is_block or ("-" in tag and _has_twin(node)):
             self._flush()
             self._wrap(node, "", "\1")
-        elif _is_roomy(node, style):
+        elif is_roomy(node, style):
             self._wrap(node, " ", " ")
         elif tag in _APART and self._words and not self._words[-1][-1:].isspace():
             before = node.prev
@@ -196,7 +205,7 @@ class Walk:
             return
         way = style.get("flex-direction", "") + style.get("flex-flow", "")
         apart = "display:block" if kind.endswith("grid") or "column" in way else "margin:1em"
-        if apart == "display:block" or _has_room(style):
+        if apart == "display:block" or has_room(style):
             for child in node.iter():
                 said = self._styles.get(child.mem_id, "")
                 self._styles[child.mem_id] = f"{apart};{said}"
@@ -240,7 +249,7 @@ class Walk:
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
     ) -> None:
         kind = (attributes.get("type") or "1") if tag == "ol" else ""
-        kind = _list_kind(style, kind)
+        kind = list_kind(style, kind)
         back = "reversed" in attributes
         items = sum(child.tag == "li" for child in node.iter()) if back else 1
         self._lists.append([kind, _number(attributes.get("start"), items), -1 if back else 1])
@@ -251,7 +260,7 @@ class Walk:
         counted = self._lists[-1]
         number = _number(attributes.get("value"), counted[1])
         counted[1] = number + counted[2]
-        kind = _list_kind(style, attributes.get("type") or counted[0])
+        kind = list_kind(style, attributes.get("type") or counted[0])
         return f"{numeral(number, kind)}. " if kind else "- "
 
     def _flush(self, level: int = 0) -> str:
@@ -303,20 +312,11 @@ def _is_header(row: Any) -> bool:
     return len(cells) > 1 and all(tag == "th" for tag in cells)
 
 
-def _has_room(style: dict[str, str]) -> bool:
-    """Whether the style of a box leaves room between its parts."""
-    gaps = (style.get(key, "0")[:1] for key in ("gap", "column-gap"))
-    return any(gap in "123456789." for gap in gaps) or "space-" in style.get("justify-content", "")
-
-
-def _is_roomy(node: Any, style: dict[str, str]) -> bool:
-    """Whether there is room beside an element; an initial that words flow around has none."""
-    if style.get("float") in ("left", "right") and len(node.text(deep=True).strip()) > 1:
-        return True
-    return any(
-        key.startswith(("margin", "padding")) and _ROOMY.search(value)
-        for key, value in style.items()
-    )
+def _is_picture(node: Any) -> bool:
+    """Whether a node is the picture of a formula."""
+    if node is None or not node.is_element_node or node.tag != "img":
+        return False
+    return _FORMULA.search(node.attributes.get("class") or "") is not None
 
 
 def _has_twin(node: Any) -> bool:
@@ -333,48 +333,13 @@ def _spans(attributes: dict[str, str | None]) -> tuple[int, int]:
     return columns, rows if rows > 0 else 1 << 16
 
 
-def _list_kind(style: dict[str, str], kind: str) -> str:
-    """Return the kind of numbers that a style gives a list or an item, else ``kind``."""
-    for word in style.get("list-style", "").split():
-        kind = _LISTS.get(word, kind)
-    return kind
-
-
 def _number(said: str | None, default: int) -> int:
     found = _INTEGER.match(said or "")
     return int(found[1]) if found else default
 
 
-@lru_cache(maxsize=4096)
-def _declared(style: str) -> dict[str, str]:
-    """Return the last value of each property in a style, under the shortest name of it."""
-    found = {}
-    for part in style.lower().replace("!important", "").split(";"):
-        key, _, value = part.partition(":")
-        key = key.strip().removesuffix("-line" if "decoration" in key else "-type")
-        found[key] = value.strip()
-    return found
-
-
-_PLAIN: dict[str, str] = {}
 _WHOLE = frozenset(("body", "main", "article"))
 """Elements that a script shows when the page is complete."""
-
-
-def _script(style: dict[str, str]) -> str:
-    """Return the sign before letters that a style raises or lowers, or an empty string."""
-    align = style.get("vertical-align") or style.get("baseline-shift", "")
-    if align in ("top", "bottom") and _SMALL.match(style.get("font-size", "")):
-        return RAISED if align == "top" else LOWERED
-    if align in ("super", "text-top", "sub"):
-        return LOWERED if align == "sub" else RAISED
-    moved, downwards = _LENGTH.fullmatch(align), False
-    if style.get("position") == "relative" and moved is None:
-        downwards = "top" in style
-        moved = _LENGTH.fullmatch(style.get("top", style.get("bottom", "")))
-    if moved is None or float(moved[2]) < _RAISED_FAR[moved[3]]:
-        return ""
-    return LOWERED if bool(moved[1]) != downwards else RAISED
 
 
 def _typed(attributes: dict[str, str | None]) -> str:
@@ -383,10 +348,3 @@ def _typed(attributes: dict[str, str | None]) -> str:
     if kind in ("checkbox", "radio"):
         return "☒" if "checked" in attributes else ""
     return "" if kind in _NOT_TYPED else attributes.get("value") or ""
-
-
-def _formula(node: Any) -> str:
-    try:
-        return linear(parsed(node.html.encode(), "a page", "a formula"))
-    except UnreadableFile:
-        return str(node.text(deep=True))
