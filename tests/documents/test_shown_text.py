@@ -226,14 +226,15 @@ def test_formulas_that_are_not_read_are_noted(body: str) -> None:
 
 def test_style_sheets_of_books() -> None:
     """A chapter may stand in for a file that is no page; lists that are not XML are read."""
-    page = "<html><body>10<span class='u'>6</span></body></html>"
+    page = "<!DOCTYPE html [<!ENTITY a 'b'>]><html><body>10<span class='u'>6</span></body></html>"
     items = (
         "<item id='p' href='p.pdf' media-type='application/pdf' fallback='a'/>"
-        "<item id='a' href='a.xml' media-type='application/xml'/>"
+        "<item id='a' href='a.xml' media-type='Application/XML; charset=utf-8'/>"
         "<item id='c' href='c.css' media-type='text/css'/>"
     )
     package = f"<package><meta><manifest>{items}</manifest><spine><itemref idref='p'/></spine>"
     parts = {"O/book.opf": package, "O/a.xml": page, "O/c.css": ".u{vertical-align:super}"}
+    parts["META-INF/container.xml"] = ""
     assert shown(epub(**parts), "a.epub") == "10^6"
 
 

@@ -61,7 +61,8 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
 def _package(archive: Archive, name: str) -> tuple[Element, str]:
     """Parse the package document, and return it with the folder that its paths start from."""
     container = archive.find(_CONTAINER)
-    listed = every(_xml(archive, container), "rootfile") if container is not None else []
+    is_said = container is not None and archive.read(container).strip()
+    listed = every(_xml(archive, container), "rootfile") if container and is_said else []
     root = next((node.get("full-path") for node in listed), None)
     packages = sorted(part for part in archive.parts if part.lower().endswith(".opf"))
     found = archive.find(root.lstrip("/")) if root else None
@@ -108,7 +109,7 @@ def _spine(book: Element, folder: str) -> tuple[list[str], list[str]]:
 
 
 def _is_page(item: Element) -> bool:
-    is_page = (item.get("media-type") or "").lower() in _PAGES
+    is_page = (item.get("media-type") or "").partition(";")[0].strip().lower() in _PAGES
     return is_page or item.get("href", "").partition("#")[0].lower().endswith(_SUFFIXES)
 
 

@@ -23,6 +23,7 @@ _META = re.compile(
 _HEAD = 1 << 16
 """Bytes of a page in which it may say its encoding."""
 
+_SUBSET = re.compile(r"<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>", re.I)
 _MATH = re.compile(r"<(\w+):math\b")
 _XHTML = re.compile(r"\s*<\?xml|.{0,400}?<html[^>]*\sxmlns", re.I | re.S)
 _SELF_CLOSED = re.compile(
@@ -87,6 +88,7 @@ def _parsed(page: str) -> Any:
     if _XHTML.match(page):
         # The HTML parser treats <script/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
+    page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
     for space in {*_MATH.findall(page)}:
         page = re.sub(rf"(</?){space}:", r"\1", page)
     return LexborHTMLParser(page)
