@@ -32,6 +32,10 @@ KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
         (mail(PLAIN, PAGE, "Content-Type: text/calendar\n\nSUMMARY:Meeting"), "a.eml", "Meeting"),
         (mail(PLAIN, INNER.format(PLAIN)), "a.eml", "library moves in June. See."),
         (mail("Content-Type: text/plain\n\n--", PAGE), "a.eml", "library moves"),
+        (mail("Content-Type: text/plain\n\nLibrary: https://a.b", PAGE), "a.eml", "in June"),
+        (mail(PLAIN, "Content-Type: text/html\n\n"), "a.eml", "See."),
+        (mail(PLAIN, INNER.format("Content-Type: image/png; name=p.png\nContent-Disposition: "
+              "attachment\n\nx")), "a.eml", "Attachment: p.png"),
         (f"From: a@x\nContent-Type: text/plain; charset=iso-8859-8-i\nContent-Transfer-Encoding: "
          f"base64\n\n{KEY}\n".encode(), "a.eml", "הפגישה"),
         ("From: a@x\nSubject: Über\n\nA".encode("latin-1"), "a.eml", "Über"),

@@ -27,6 +27,7 @@ _OF_MAILS = (*_SHOWN, "Subject", "Content-Type", "MIME-Version", "Message-ID")
 _MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
 _STUB = 1000  # characters of the longest text that only says that there is another one
 _WORDS = re.compile(r"\w{3,}")
+_LINKS = re.compile(r"https?://\S+")
 _TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.I | re.S)
 _COUNT = re.compile(rb"\d+[ \t]*\r?\n")
 _LOCKED = ("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
@@ -227,20 +228,22 @@ def _is_file(part: Message) -> bool:
     kind = part.get_content_type()
     if kind in ("message/rfc822", "text/calendar"):
         return True
-    if part.is_multipart() or part.get_content_maintype() == "image":
+    is_attached = part.get_content_disposition() == "attachment"
+    is_picture = part.get_content_maintype() == "image"
+    if part.is_multipart() or (is_picture and (part["Content-ID"] or not is_attached)):
         return False
     named = bool(part.get_filename()) and kind not in ("text/plain", "text/html")
-    return named or part.get_content_disposition() == "attachment"
+    return named or is_attached
 
 
 def _is_stub(words: str, other: Message) -> bool:
-    """Whether a short text has hardly a word of the HTML beside it."""
+    """Whether a short text has hardly a word of the HTML beside it, or few of them."""
     pages = [part for part in other.walk() if part.get_content_type() == "text/html"]
     if not pages or len(words) > _STUB:
         return False
     page = set(_WORDS.findall(_TAGS.sub(" ", _text(pages[0])).lower()))
-    own = set(_WORDS.findall(words.lower()))
-    return bool(page) and (not own or 2 * len(own & page) < len(own))
+    own = set(_WORDS.findall(_LINKS.sub(" ", words.lower())))
+    return bool(page) and (2 * len(own & page) < len(own) or len(page) > 2 * len(own))
 
 
 def _text(part: Message) -> str:
