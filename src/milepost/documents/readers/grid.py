@@ -67,11 +67,11 @@ class Grid:
         own = False
         for text, columns, rows in cells:
             self._continue(row, below)
+            own = own or bool(text)
             if not rows and not text:
                 text = self._repeated(self._above.get(len(row), ""))
             elif rows:
                 self._above[len(row)] = text
-            own = own or bool(text)
             down = min(max(1, rows), _MAX_SPAN) - 1
             for part in range(min(max(1, columns), _MAX_SPAN)):
                 if down:
