@@ -210,6 +210,7 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<m:math><m:msup><m:mn>10</m:mn><m:mn>6</m:mn></m:msup></m:math>", "10^6"),
         ("1712<a style='vertical-align:super'>4</a>", "1712[4]"),
         ("<aside epub:type=footnote hidden>A</aside>", "A"),
+        ("<main>A <a href=#n>1</a></main><footer><p id=n>b</footer><footer>no", "A 1 b"),
     ],
     ids=lambda text: text[:30],
 )  # fmt: skip

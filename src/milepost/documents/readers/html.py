@@ -150,17 +150,24 @@ def _furniture(tree: Any) -> set[int]:
     if held < _MAIN_SHARE * max(1, len(body.text(deep=True)) - scripts):
         return set()
     inside = {node.mem_id for main in mains for node in main.css("aside, footer")}
+    links = [node.attributes["href"] or "" for main in mains for node in main.css("a[href^='#']")]
+    notes = {link[1:] for link in links}
     return {
         node.mem_id
         for node in tree.css(_FURNITURE)
-        if not _is_content(node, inside=node.mem_id in inside)
+        if not _is_content(node, notes, inside=node.mem_id in inside)
     }
 
 
-def _is_content(node: Any, *, inside: bool) -> bool:
-    """Whether an aside or footer belongs to the text: notes, boxes, the source of a quotation."""
+def _is_content(node: Any, notes: set[str], *, inside: bool) -> bool:
+    """Whether an aside or footer belongs to the text: notes, boxes, the source of a quotation.
+
+    ``notes`` are the ids that the main part refers to.
+    """
     if node.tag not in ("aside", "footer"):
         return False
+    if any(each.attributes.get("id") in notes for each in [node, *node.css("[id]")]):
+        return True
     attributes = node.attributes
     said = " ".join(attributes.get(key) or "" for key in ("class", "id", "role", "epub:type"))
     if _NOTES.search(said) or node.parent.tag in ("blockquote", "figure"):
