@@ -150,8 +150,7 @@ def _sections(code: str) -> tuple[_Section | None, ...]:
         return ()
     parts = re.findall(r"(?:\"[^\"]*\"|\\.|[^;\"\\])+|(?<=;)(?=;|$)", code)[:3]
     read = tuple(map(_section, parts))
-    has_places = bool(read and read[0] and any(is_place for is_place, _ in _digits(read[0])))
-    return read if has_places else ()
+    return read if read and read[0] and _digits(read[0]) else ()
 
 
 def _digits(section: _Section) -> _Parts:
