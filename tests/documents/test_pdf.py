@@ -358,7 +358,11 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
 
 @pytest.mark.parametrize(
     "drawn",
-    ["6 Tc (Notice of a meeting) Tj", "[(N)-450(o)-450( )-450(o)-450(n)-450(e)] TJ"],
+    [
+        "6 Tc (Notice of a meeting) Tj",
+        "(N o t i c e   o f   a   m e e t i n g) Tj",
+        "[(N)-450(o)-450( )-450(o)-450(n)-450(e)] TJ",
+    ],
 )
 def test_short_words_that_are_set_wide(drawn: str) -> None:
     page = PdfPage(operations=[f"BT /F1 12 Tf 72 700 Td {drawn} ET"])

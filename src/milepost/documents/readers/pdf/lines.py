@@ -29,7 +29,7 @@ from milepost.documents.readers.scripts import END, LOWERED, RAISED
 
 WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
 BREAK_GAP = 0.08  # of a space where pdfium breaks the line, which it does too often
-SPACE = 0.4  # of the font size: the widest usual space
+SPACE = 0.5  # of the font size: the widest usual space
 FAINT_GAP = 0.02  # of a space where pdfium has one
 SAME_BASE = 0.5  # baselines this close are one line: superscripts are 0.3 to 0.45 higher
 

@@ -183,8 +183,10 @@ def unspaced(
     usual = median(sorted(gaps)[: max(1, 2 * len(gaps) // 3)] if typed else inside)
     alike = gaps if typed else inside
     near = sum(abs(gap - usual) <= _EVEN * size for gap in alike)
-    capitals = all(each.isupper() for each in letters if each.isalpha())
-    if not WORD_GAP * size < usual <= MOST_WIDE * size or (typed and not capitals):
+    # A word of a title, but not a list of variables.
+    titled = letters[0].isupper() and all(each.islower() for each in letters[1:_LEAST])
+    titled = titled or all(each.isupper() for each in letters if each.isalpha())
+    if not WORD_GAP * size < usual <= MOST_WIDE * size or (typed and not titled):
         return None
     if near < 0.6 * len(alike):
         return None
