@@ -89,6 +89,9 @@ class Reader(TreeReader):
             elif tag == "list":
                 self._list(node, 1, Counter(), {})
             elif tag == "table":
+                if local(parent) == "spreadsheet" and every(node, "p"):
+                    self.text.place("sheet", attribute(node, "name") or "")
+                    self.text.add(attribute(node, "name") or "", level=1)
                 self.table(self._rows(node), "table")
                 for shapes in (child for child in node if local(child) == "shapes"):
                     self.blocks(shapes)
