@@ -427,6 +427,7 @@ def test_workbooks_with_other_names() -> None:
         (r"A{\*\do\dptxbx{\dptxbxtext\pard b\par}}\par", "A b"),
         (r"{\upr{no}{\*\ud{\u1055?}}}", "П"),
         (r"A\u8217\rquote s", "A’s"),
+        (r"A{\shp{\*\shpinst{\sp{\sn gtextUNICODE}{\sv \u1055?b}}}}\par", "A Пb"),
         (
             r"\trowd\cellx1\cellx2\intbl{\listtext 1.\tab}a\par{\listtext 2.\tab}b\cell c\cell\row",
             "1. a 2. b | c",

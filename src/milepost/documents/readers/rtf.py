@@ -37,6 +37,9 @@ _SPACES = re.compile(r"[ \t]+")
 _RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
 _FIELD = 2000  # characters of the longest field that is looked at
 _EQUATION = re.compile(r"(?:[{\s]|\\[a-z]+-?\d* ?)*EQ\s", re.I)
+_LETTERING = re.compile(r"gtextUNICODE\}\s*\{\\sv ([^{}]{1,300})\}")
+"""Letters of WordArt."""
+
 _ATOM = re.compile(f"{LEFT}(\\w*){RIGHT}")
 
 
@@ -142,6 +145,11 @@ class _Reader:
                     if _EQUATION.match(said):
                         self.text.leave_out(said, "a formula in a field")
                     self._add(typed(said))
+                elif word == "sn" and (art := _LETTERING.match(raw, match.end())):
+                    if self._stack and self._stack[-2:][0].shape:  # not of a head
+                        lettering = TextBuilder()
+                        lettering.add(self._text_of(art[1]))
+                        self._frames[-1].after.append(lettering)
                 elif word == "objdata":
                     self.text.leave_out(word, "an embedded object")
                 self._word(word, number)
