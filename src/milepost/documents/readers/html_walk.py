@@ -156,7 +156,9 @@ class Walk:
         elif tag in ("ol", "ul", "menu", "dir"):
             self._open_list(node, tag, attributes, style)
         elif tag == "li":
-            self._bullet = self._numbered(attributes, style)
+            outer = self._bullet.removeprefix("- ")  # of an item that begins with a list
+            own = self._numbered(attributes, style)
+            self._bullet = outer + (own.removeprefix("- ") if outer else own)
 
     def _inline(
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
