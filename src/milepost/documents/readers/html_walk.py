@@ -181,7 +181,8 @@ class Walk:
         elif tag in _FIELDS:
             self._wrap(node, f" {_typed(attributes)}" if tag == "input" else " ", " ")
         elif tag == "button":
-            self._wrap(node, " ", " ")
+            is_apart = bool(self._words) and self._words[-1][-1:].isspace()
+            self._wrap(node, "" if is_apart else " ", " ")
         elif tag == "img" and _is_picture(node) and node.parent.css_first("math") is None:
             self._text.leave_out("x", "a picture of a formula")
         if sign := sign or (script(style) if style else ""):
