@@ -388,14 +388,20 @@ def test_flat_sheets() -> None:
     assert "formula" in document.notes[0]
 
 
-def test_struck_out_cells() -> None:
+def test_styles_of_cells() -> None:
+    """What is struck out as a whole, and a number with a format that is merged over rows."""
     styles = (
         "<fonts><font/><font><strike/></font></fonts><cellXfs><xf fontId='0'/><xf fontId='1'/>"
-        "</cellXfs>"
+        "<xf numFmtId='9'/></cellXfs>"
     )
-    row = "<row r='1'><c r='A1'><v>5</v></c><c r='B1' s='1'><v>4</v></c></row>"
-    document = read_bytes(xlsx({"S": row}, styles), "a.xlsx")
-    assert (document.text, len(document.notes)) == ("S\n5", 1)
+    rows = "".join(
+        f"<row r='{n}'><c r='A{n}' s='2'>{value}</c><c r='B{n}'><v>5</v></c><c r='C{n}' s='1'>"
+        "<v>4</v></c></row>"
+        for n, value in ((1, "<v>0.5</v>"), (2, ""))
+    )
+    merged = "</sheetData><mergeCells><mergeCell ref='A1:A2'/></mergeCells><sheetData>"
+    document = read_bytes(xlsx({"S": rows + merged}, styles), "a.xlsx")
+    assert (document.text, len(document.notes)) == ("S\n50% | 5\n50% | 5", 1)
 
 
 def test_workbooks_with_other_names() -> None:

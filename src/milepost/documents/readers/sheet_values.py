@@ -20,6 +20,9 @@ _CELL = re.compile(
 )
 """The beginning of a row, or a cell with its value."""
 
+_MERGED = re.compile(
+    rb"<(?:\w+:)?mergeCell\s+ref=[\"']([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})[\"']"
+)
 _ROW = re.compile(rb'\br=["\'](\d{1,7})["\']')
 _PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
 _STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
@@ -49,6 +52,7 @@ def shown_values(
     """
     found: dict[tuple[int, int], str] = {}
     row, column = 0, -1
+    filled: set[int] = set()
     for match in _CELL.finditer(sheet):
         if match[1] is not None:
             place = _ROW.search(match[1])
@@ -59,6 +63,7 @@ def shown_values(
         row, column = (int(place[2]), _column(place[1])) if place else (row, column + 1)
         if match[3] is None and match[4] is None:
             continue
+        filled.add(row)
         if style and int(style[1]) in struck:
             leave_out("x")
             found[row, column] = ""
@@ -75,6 +80,14 @@ def shown_values(
                 text = match[3].decode("utf-8", "replace")
         if text is not None:
             found[row, column] = text
+    for match in _MERGED.finditer(sheet) if found else ():
+        column, first, last = _column(match[1]), int(match[2]), int(match[3])
+        text = found.get((first, column))
+        if text is not None and last - first < MAX_MERGED:
+            below = filled.intersection(range(first + 1, last + 1))
+            found |= dict.fromkeys(
+                product(below, [column]), text if len(text) <= MAX_REPEATED else ""
+            )
     return found
 
 
