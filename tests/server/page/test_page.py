@@ -62,6 +62,13 @@ def test_a_passage_opens_at_its_sentence_behind_emoji(page: Page, folder: Path) 
 
 
 def test_a_sentence_across_two_pages_has_boxes_on_both(page: Page, server: Server) -> None:
+    size = page.viewport_size
+    assert size is not None
+    page.set_viewport_size({**size, "height": 5000})  # all pages fit: nothing scrolls
+    page.locator("#documents a", has_text="harbour.pdf").click()
+    page.wait_for_selector("#document-where:has-text('of 3')")
+    page.keyboard.press("Escape")
+    page.set_viewport_size(size)
     ask(page, "Where must ships that carry timber unload?")
     page.locator(".passage .title", has_text="harbour.pdf").first.click()
     page.wait_for_selector(".page[data-page='1'] .best")

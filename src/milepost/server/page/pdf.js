@@ -168,6 +168,7 @@ export class PdfView {
   showPage(number) {
     const page = this.pages[Math.min(Math.max(1, number), this.pages.length) - 1];
     this.scroller.scrollTop = page.node.offsetTop - GAP;
+    this.scrolled(); // no event comes where nothing had to move
     return this.load(page);
   }
 
