@@ -162,13 +162,18 @@ def test_ten_megabytes_of_wrong_items_are_refused_at_once(
 TABLES = {"HYPOTHESIS_STORAGE_DIRECTORY": str(Path(__file__).resolve().parents[2] / ".hypothesis")}
 """Where the other tests keep theirs; a new table of Unicode takes six seconds."""
 
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,"
+    "response_schema_conformance"
+)
 
-def test_generated_requests_find_no_server_error(texts: Path, tmp_path: Path) -> None:
+
+def test_generated_requests_are_answered_as_described(texts: Path, tmp_path: Path) -> None:
     pytest.importorskip("schemathesis", reason="needs the test extra")
     with running_server(texts, cache=tmp_path / "cache") as (running, client):
         done = python(
             *("-m", "schemathesis.cli", "run", f"{running.url}/openapi.json"),
-            *("--checks", "not_a_server_error", "--max-examples", "4", "--seed", "1"),
+            *("--checks", CHECKS, "--max-examples", "4", "--seed", "1"),
             *("--mode", "all", "--phases", "coverage,fuzzing", "--no-color"),
             *("--request-timeout", "60"),
             cwd=tmp_path,

@@ -23,7 +23,7 @@ from milepost.server.agent_tools import AgentTools
 from milepost.server.batching import Batcher
 from milepost.server.documents.indexing import Indexer
 from milepost.server.documents.library import Library
-from milepost.server.failures import add_handlers
+from milepost.server.failures import Failure, add_handlers
 from milepost.server.govern import Governor
 from milepost.server.guard import Guard
 from milepost.server.metrics import Measured, Metrics
@@ -59,6 +59,7 @@ def create_app(
         version=milepost.__version__,
         docs_url=None,  # its page loads scripts from another site
         redoc_url=None,
+        responses={"default": {"model": Failure}},
         redirect_slashes=False,  # ``Guard`` takes a slash off: behind TLS a redirect may leave it
         lifespan=_lifespan,
     )

@@ -7,6 +7,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
 
 from milepost.errors import (
@@ -39,6 +40,21 @@ _STATUS: dict[type[MilepostError], int] = {
     StorageFull: 507,
     MissingExtra: 501,
 }
+
+
+class Fault(BaseModel):
+    """What is wrong; the fields are those of OpenAI's errors."""
+
+    message: str
+    type: str
+    param: str | None
+    code: int
+
+
+class Failure(BaseModel):
+    """An error."""
+
+    error: Fault
 
 
 class HttpError(MilepostError):
@@ -126,7 +142,7 @@ async def _invalid(request: Request, error: RequestValidationError) -> JSONRespo
     if first["type"] == "extra_forbidden":
         said = "there is no such field" + _known(request)
     if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
-        said = "not JSON; try: an object, with Content-Type: application/json"
+        said = "not a JSON object; try: {…} with Content-Type: application/json"
     return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
 
 

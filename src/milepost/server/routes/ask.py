@@ -21,7 +21,7 @@ from milepost.errors import MilepostError
 from milepost.exports.records import answer_record, shared_record
 from milepost.search import SearchResult
 from milepost.server.documents.library import Library
-from milepost.server.failures import HttpError, shown
+from milepost.server.failures import Failure, HttpError, shown
 from milepost.server.routes.bodies import JsonRoute
 from milepost.server.routes.search import Question, found, searched
 from milepost.server.state import ServerState, State
@@ -43,7 +43,10 @@ _writers = anyio.CapacityLimiter(_AT_ONCE)
     response_class=StreamingResponse,
     responses={
         200: {"content": {"text/event-stream": {}}, "description": "Events until ``answer``."},
-        409: {"description": "The server was started without a language model."},
+        409: {
+            "model": Failure,
+            "description": "The server was started without a language model.",
+        },
     },
 )
 async def ask(request: Request, state: ServerState, asked: Question) -> StreamingResponse:
