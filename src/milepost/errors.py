@@ -14,7 +14,7 @@
     │   ├── OldSchema         the index was made by an older Milepost
     │   ├── IndexBusy         another process is writing, or no server answers
     │   ├── IndexDamaged      a checksum does not match
-    │   └── StorageFull       the disk (or quota) is full; the last commit is intact
+    │   └── StorageFull       the disk is full or not writable; the last commit is intact
     ├── MissingExtra          an optional dependency is not installed
     │   └── MissingPackage    one of Milepost's own packages is not installed
     └── PackageMismatch       one of them is of another version than Milepost
@@ -129,7 +129,7 @@ class IndexDamaged(StoreError):
 
 
 class StorageFull(StoreError):
-    """No space is left; the last commit is intact."""
+    """No space is left, or the index must not be written; the last commit is intact."""
 
 
 class MissingExtra(MilepostError):
@@ -142,6 +142,13 @@ class MissingPackage(MissingExtra):
 
 class PackageMismatch(MilepostError):
     """One of Milepost's own packages is of another version than Milepost."""
+
+
+def missing_file(path: object, more: str = "") -> UnreadableFile:
+    """The error of a path that does not exist, or is a web address; ``more`` is what follows."""
+    web = any(scheme in str(path) for scheme in ("http:/", "https:/"))
+    hint = "download it first: web addresses are not read" if web else "check the path"
+    return UnreadableFile(f"{path} does not exist{more}", hint)
 
 
 def first_line(error: BaseException) -> str:

@@ -13,7 +13,8 @@ import pytest
 
 from milepost.errors import IndexDamaged, StorageFull
 from milepost.store import Store, erase_store, open_store
-from milepost.store.sqlite import segment
+from milepost.store.sqlite import schema, segment
+from milepost.store.sqlite.faults import translated
 from support.store_entries import Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
@@ -178,6 +179,14 @@ def test_full_disk(small_disk: Path) -> None:
     ballast.unlink()
     store.put(numbered(last + 1))
     assert whole(store, last) == last + 1
+
+
+def test_a_database_that_must_not_be_written(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    place = f"{(tmp_path / schema.FILE).as_uri()}?mode=ro"
+    database = sqlite3.connect(place, uri=True)
+    with closing(database), pytest.raises(StorageFull), translated(tmp_path):
+        database.execute("CREATE TABLE more (x)")
 
 
 def test_disk_full_under_the_vectors(small_disk: Path) -> None:

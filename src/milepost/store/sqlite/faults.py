@@ -61,8 +61,10 @@ def _fault(error: sqlite3.Error, folder: Path) -> MilepostError:
         return _full(folder)
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return schema.damaged(folder, f"{schema.FILE}: {error}")
-    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StoreError(f"no permission to write or open the index {folder} ({error})", _DOOR)
+    if primary == sqlite3.SQLITE_READONLY:
+        return StorageFull(f"the index {folder} cannot be written: {error}", _DOOR)
+    if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StoreError(f"no permission to open the index {folder} ({error})", _DOOR)
     return StoreError(f"the index {folder} cannot be used: {error}")
 
 
