@@ -6,7 +6,7 @@ Offsets are always code points of ``Document.text``; ends are exclusive.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from milepost._display import passage_html, passage_line
@@ -316,8 +316,10 @@ class Passage:
 
     @property
     def best(self) -> Hit:
-        """The sentence that answers: the first of the hits."""
-        return self.hits[0]
+        """The sentence that answers: the first of the hits, without the white space after it."""
+        hit = self.hits[0]
+        text = hit.text.rstrip()
+        return replace(hit, text=text, end=hit.start + len(text))
 
     def __repr__(self) -> str:
         return passage_line(self)

@@ -88,7 +88,7 @@ def _best(found: Iterable[Passage], wanted: Callable[..., bool]) -> Support | No
         hit = next((hit for hit in passage.hits if wanted(passage.document, hit)), None)
         if hit is None:
             continue
-        score = passage.score if hit == passage.best else hit.score
+        score = passage.score if hit is passage.hits[0] else hit.score
         if score >= LIKELY and (best is None or best.score is None or score > best.score):
             best = Support(None, passage.document, hit.start, hit.end, passage.page, score)
     return best

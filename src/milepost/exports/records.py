@@ -42,7 +42,7 @@ def shared_record(
     """
     record = asdict(found)
     if isinstance(found, Passage):
-        best = {name: record["hits"][0][name] for name in ("text", "start", "end", "score")}
+        best = {name: getattr(found.best, name) for name in ("text", "start", "end", "score")}
         record["best"] = best | {"page": found.page}
     if names is not None:
         from milepost.index.naming import document_id
