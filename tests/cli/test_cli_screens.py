@@ -100,11 +100,13 @@ def test_notes_have_the_words_of_the_user(cli, model, db) -> None:
     assert "not in the text: Cuánto, cost, footballs" in result.stderr
 
 
-def test_long_words_are_wrapped(tmp_path: Path, model) -> None:
+@pytest.mark.parametrize("columns", [30, 80])
+def test_long_words_are_wrapped(columns: int, tmp_path: Path, model) -> None:
     path = tmp_path / "long.txt"
     path.write_text(f"Bees build {'x' * 300}.", encoding="utf-8")
-    shown = run_on_terminal("search", "What do bees build?", path, *model)[1]
-    assert max(len(line.rstrip("\r")) for line in plain(settled(shown)).split("\n")) <= 80
+    shown = run_on_terminal("search", "What do bees build?", path, *model, columns=columns)[1]
+    assert "long.txt" in plain(shown)
+    assert max(len(line.rstrip("\r")) for line in plain(settled(shown)).split("\n")) <= columns
 
 
 def test_many_places_of_a_quotation_fit_a_screen(bees: Path, model) -> None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from milepost.verdicts import Match
 
 _SIDES = 3  # sentences read on each side of an answer; two lines of them are printed
+_BESIDE = 24  # columns for a name, below which what is to be said goes to the next line
 _LONG_LINE = 50  # characters from which a line that ends was broken to fit a page
 _WORD = re.compile(
     r"\d+(?:[.,]\d+)+|(?:[^\W_]|[\u0300-\u036f\u0900-\u109f\u1780-\u17d3])+(?:['’][^\W_]+)?"
@@ -147,7 +148,7 @@ def print_excerpts(
     def build(number: int, limits: Limits) -> Block:
         excerpt = excerpts[number]
         said = Text(in_words(excerpt.passage.score) if likely else "")
-        lines = [head(numbered(number + 1), excerpt.passage, columns, said)]
+        lines = head(numbered(number + 1), excerpt.passage, out, columns, said)
         rows = None if detail.full else rows_of(excerpt.passage)
         if rows is not None:
             return lines + wrapped(rows, out, columns)
@@ -222,11 +223,13 @@ def shown_path(source: str) -> str:
         return source
 
 
-def head(label: str, passage: Passage | Match, columns: int | None, words: Text) -> Text:
+def head(
+    label: str, passage: Passage | Match, out: Console, columns: int | None, words: Text
+) -> Block:
     """The line above a passage: document, page and heading, and what is to be said of it.
 
-    On a terminal it is one line: the heading loses its end, then the path its folders, then the
-    name its end; a page stays.
+    On a terminal the heading loses its end, then the path its folders, then the name its end; a
+    page stays. What is to be said gets a line of its own where little room is left beside it.
     """
     from rich.cells import cell_len
     from rich.style import Style
@@ -241,16 +244,20 @@ def head(label: str, passage: Passage | Match, columns: int | None, words: Text)
     if passage.heading and passage.heading not in details[-1]:  # a sheet's own name
         details.append(passage.heading)
     beside = "".join(f" · {visible(' '.join(each.split()))}" for each in details if each)
+    below: Block = []
     if words:
         words = Text.assemble(" · ", words)
     if columns is not None:
         room = columns - len(label) - words.cell_len
+        if words and room < _BESIDE:
+            below, room = wrapped(words[3:], out, columns), columns - len(label)
+            words = Text()
         if cell_len(name + beside) > room and cell_len(file := PurePath(name).name) < len(name):
             name = f"…/{file}"
         place = cell_len(f" · {passage.place}") if passage.place else 0
         name = shortened(name, room - min(place, room // 2))
         beside = shortened(beside, room - cell_len(name))
-    return Text.assemble((label, "name"), (name, style), (beside, "aside"), words)
+    return [Text.assemble((label, "name"), (name, style), (beside, "aside"), words), *below]
 
 
 def numbered(number: int) -> str:

@@ -241,7 +241,8 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
                 said = Text.assemble(f"{percentage(passage.score)} · ", said)
-                print_line(out, head(label, passage, columns, said))
+                for line in head(label, passage, out, columns, said):
+                    print_line(out, line)
             else:
                 print_line(out, Text.assemble((label, "name"), said))
             for shown in dict.fromkeys(line for each in worst for line in _lines(each)):

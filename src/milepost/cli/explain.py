@@ -49,7 +49,7 @@ def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
 
     def row(head: str, cells: list[str], end: str) -> str:
         columns = "  ".join(cell.rjust(size) for cell, size in zip(cells, wide, strict=True))
-        return f"{head:<22}{columns}  {end:>7}"
+        return f"{head:<24}{columns}  {end:>7}"
 
     yield "", ""
     yield row("Why: parts of log-odds", names, "= total"), "name"

@@ -56,7 +56,7 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
             words.append(f"{each.similarity:.0%} of the words")
         text = _marked(each, coloured, inline=inline)
         return [
-            head(numbered(number + 1), each, columns, Text(" · ".join(words))),
+            *head(numbered(number + 1), each, out, columns, Text(" · ".join(words))),
             *wrapped(text, out, columns, limits.answer),
             *(line for part in exact for line in wrapped(Text(_said(part)), out, columns)),
         ]
