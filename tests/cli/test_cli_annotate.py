@@ -66,6 +66,7 @@ def test_nothing_found_and_errors(cli, refusal, model, pdf, notes):
     assert not pdf.with_name("bees.marked.pdf").exists()
     for name, said in (("gold.txt", "is not a PDF file"), ("none.pdf", "none.pdf does not exist")):
         assert said in refusal("annotate", notes / name, QUESTION, *model)
+    assert str(notes) in refusal("annotate", notes, QUESTION, *model)
 
 
 def test_search_gives_boxes(cli, model, pdf, notes, tmp_path):

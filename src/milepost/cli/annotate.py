@@ -17,7 +17,7 @@ from milepost.cli.question import (
     takes_search_options,
 )
 from milepost.cli.sources import model_folder, unsure
-from milepost.errors import UnreadableFile
+from milepost.errors import InputError, UnreadableFile
 from milepost.exports.records import marked_record, print_json
 from milepost.wording import counted, percentage
 
@@ -79,6 +79,8 @@ def annotate(
 
     if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
+    if Path(pdf).expanduser().is_dir():
+        raise InputError(f"{pdf} is a folder", "one of the PDFs in it")
     k, least = options.k or DEFAULT_K, options.min_score
     with _opened(replace(options, paths=(pdf,))) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)

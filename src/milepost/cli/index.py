@@ -29,7 +29,7 @@ from milepost.cli.console.progress import Bar, Gauge
 from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import chosen_for, complain, expand, read_names
-from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
+from milepost.errors import MilepostError, NotAnIndex, missing_file
 from milepost.exports.records import print_json, report_record
 from milepost.objects import ObjectAddress, bucket, is_address
 from milepost.store.address import IndexPlace, label, local_folder
@@ -225,11 +225,10 @@ def _there(path: str) -> bool:
 
 def _refuse(place: IndexPlace, paths: tuple[str, ...], rebuild: bool) -> None:
     """Raise an error before an index is erased or created for paths that do not exist."""
-    problem = f"{paths[0]} does not exist"
     if rebuild:
-        raise UnreadableFile(f"{problem}; nothing was erased", "check the path")
+        raise missing_file(paths[0], "; nothing was erased")
     if isinstance(place, Path) and not (place.is_dir() and any(place.iterdir())):
-        raise UnreadableFile(f"{problem}; no index was made", "check the path")
+        raise missing_file(paths[0], "; no index was made")
 
 
 def _erase(place: IndexPlace) -> None:

@@ -21,6 +21,7 @@ from milepost.errors import (
     OldSchema,
     StoreError,
     UnreadableFile,
+    missing_file,
     nearest_file,
 )
 from milepost.objects import ObjectAddress, is_address
@@ -362,7 +363,7 @@ def local_sources(paths: Sequence[str]) -> list[Path]:
     sources = [local_path(path) for path in paths]
     for source in sources:
         if not source.exists():
-            raise UnreadableFile(f"{source} does not exist", "check the path")
+            raise missing_file(source)
     return sources
 
 

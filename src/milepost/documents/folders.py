@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from milepost.documents import zotero
 from milepost.documents.sidecar import described
-from milepost.errors import UnreadableFile
+from milepost.errors import UnreadableFile, missing_file
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -107,7 +107,7 @@ def _is_folder(path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise UnreadableFile(f"{path} does not exist", "check the path") from error
+        raise missing_file(path) from error
     except OSError as error:
         raise UnreadableFile(
             f"{path} cannot be reached: {error.strerror}", "check the folders above it"

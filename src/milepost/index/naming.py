@@ -81,4 +81,4 @@ def not_found(name: str, state: Snapshot) -> tuple[str, str]:
     """Return the problem and the hint for a document that is not in the index."""
     stored = [info.name for info in state.documents()]
     near = nearest_file(name, stored)
-    return f"{name} is not in the index", f"{near}milepost index {name}"
+    return f"{name} is not in the index", f"{near}milepost info, which lists documents"

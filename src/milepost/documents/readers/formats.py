@@ -15,7 +15,7 @@ from typing import cast
 from milepost._typed import typed
 from milepost.documents import zotero
 from milepost.documents.sidecar import with_sidecar
-from milepost.errors import MilepostError, UnreadableFile, in_words, locked
+from milepost.errors import MilepostError, UnreadableFile, in_words, locked, missing_file
 from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
@@ -157,7 +157,7 @@ def read_file(
             raise UnreadableFile(f"{path} is a device", "a file")  # it may never end
         data = Path(absolute).read_bytes()
     except FileNotFoundError as error:
-        raise UnreadableFile(f"{path} does not exist", "check the path") from error
+        raise missing_file(path) from error
     except IsADirectoryError as error:
         raise UnreadableFile(f"{path} is a folder", "the files in it") from error
     except PermissionError as error:
