@@ -15,4 +15,4 @@ with milepost.open(f"{folder.rstrip('/')}.milepost") as index:  # the next run r
         print(f"not read: {name}: {reason}", file=sys.stderr)
     for passage in index.search(question, k=3):
         place = f"{passage.document}, page {passage.page}" if passage.page else passage.document
-        print(f"{passage.score:.0%} {place}\n{passage.best.text.strip()}\n")
+        print(f"{passage.score:.0%} {place}\n{passage.best.text}\n")

@@ -114,6 +114,7 @@ def test_a_citation_of_no_passage(cli: Any, model: list[str], db: Path) -> None:
         done = cli("ask", GOLD, "--db", db, "-k", 2, *remote(there), *model)
     assert done.exit_code == 1
     assert "[9] no such passage" in done.stdout
+    assert done.stdout.count("It melts at 1064 degrees") == 2
     assert "cites [9], but there are 2 passages" in done.stderr
     assert "no sentence of the answer rests on a passage" in done.stderr
 

@@ -250,12 +250,12 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
 
 
 def _lines(citation: Citation) -> Iterator[str]:
-    """The quotes that a verdict rests on, or the sentence that the passage does not support."""
+    """The quotes that a verdict rests on, or the sentence that the passage may not support."""
     for quote in citation.quotes:
         yield f"“{' '.join(quote.split())}”"
-    if citation.verdict != "unsupported":
-        return
-    yield f"“{' '.join(citation.sentence.split())}”{_elsewhere(citation)}"
+    if not citation.quotes and _WORDS[citation.verdict][1] != "right":
+        elsewhere = _elsewhere(citation) if citation.verdict == "unsupported" else ""
+        yield f"“{' '.join(citation.sentence.split())}”{elsewhere}"
 
 
 def _elsewhere(citation: Citation) -> str:
