@@ -180,7 +180,7 @@ def test_an_index_is_opened_with_the_model_that_made_it(place: Path) -> None:
     with milepost.open(place) as index:
         index.add(Document("more", "Wax is made by young bees."))
         assert len(index.documents()) == 2
-    with pytest.raises(WrongModel):
+    with pytest.raises(WrongModel, match="--rebuild --model landmark-minilm"):
         milepost.open(place, model="landmark-minilm")
 
 

@@ -48,7 +48,11 @@ def opened_store(
     try:
         return opened(chosen.manifest), chosen
     except WrongModel as error:
-        own = model_of(error.fingerprint) if model is None else None
+        own = model_of(error.fingerprint)
+        if model is not None:
+            name = model.manifest.name if isinstance(model, Encoder) else os.fspath(model)
+            hint = f"{'without --model, or ' if own else ''}{error.hint} --model {name}"
+            raise WrongModel(error.problem, hint, error.fingerprint) from None
         if own is None:
             raise
     return opened(own.manifest), own
