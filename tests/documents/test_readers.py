@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 from pathlib import Path
 
 import docx
@@ -93,9 +94,12 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a system without devices as files")
-def test_a_device_is_not_read() -> None:
+def test_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFile, match="/dev/zero is a device"):
         read("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UnreadableFile, match="is a pipe"):
+        read(tmp_path / "pipe")
 
 
 def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,8 +153,7 @@ def read_file(
     # abspath, not resolve, so that a link keeps its own name.
     absolute = os.path.abspath(path)  # noqa: PTH100
     try:
-        if Path(absolute).is_char_device() or Path(absolute).is_block_device():
-            raise UnreadableFile(f"{path} is a device", "a file")  # it may never end
+        refuse_device(path)
         data = Path(absolute).read_bytes()
     except FileNotFoundError as error:
         raise missing_file(path) from error
@@ -167,6 +166,15 @@ def read_file(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
     return described(read_bytes(data, absolute, absolute, options, on_page), absolute)
+
+
+def refuse_device(path: str | os.PathLike[str]) -> None:
+    """Refuse what may never end, or can be read only once."""
+    found = Path(path)
+    if found.is_char_device() or found.is_block_device():
+        raise UnreadableFile(f"{path} is a device", "a file")
+    if found.is_fifo():
+        raise UnreadableFile(f"{path} is a pipe", "COMMAND | milepost …, with - as its PATH")
 
 
 def described(document: Document, path: str) -> Document:

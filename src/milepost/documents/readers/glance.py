@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from milepost.documents.encoding import decode
-from milepost.documents.readers.formats import OLE, format_of
+from milepost.documents.readers.formats import OLE, format_of, refuse_device
 from milepost.errors import UnreadableFile
 from milepost.types import ReadOptions
 
@@ -37,8 +37,7 @@ def glance(path: Path, options: ReadOptions) -> Glance:
             be damaged.
     """
     try:
-        if path.is_char_device() or path.is_block_device() or path.is_fifo():
-            raise UnreadableFile(f"{path} is a device", "a file")
+        refuse_device(path)
         size = path.stat().st_size
         with path.open("rb") as file:
             head = file.read(_HEAD)
