@@ -16,6 +16,7 @@ _NO_TITLE = re.compile(
 """Titles that programs write when nobody gave one."""
 
 _INSTITUTION = re.compile(r"\b(of|the|for|für|pour|de la)\b|[\d@]", re.IGNORECASE)
+_ADDRESS = re.compile(r"\s*<[^<>]*@[^<>]*>")
 _WORDS = 4
 """Words from which a name is hardly one of a person."""
 
@@ -43,7 +44,10 @@ def _names(text: str) -> Iterator[tuple[str, str]]:
 
     >>> [list(_names(each)) for each in ("Ida Lund, Jonas Berg", "Lund, Ida", "Port of Oslo")]
     [[('Lund', 'Ida'), ('Berg', 'Jonas')], [('Lund', 'Ida')], [('Port of Oslo', '')]]
+    >>> list(_names("Ida Lund <ida@example.org>"))
+    [('Lund', 'Ida')]
     """
+    text = _ADDRESS.sub("", text) or text
     names = [part.strip() for part in text.split(",")]
     if len(names) == 1 or not all(" " in name for name in names):  # else a list of full names
         names = [text] if _INSTITUTION.search(text) else _BETWEEN.split(text)
