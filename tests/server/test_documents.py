@@ -141,6 +141,7 @@ def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal
 
 def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
     with running_server(texts, "--read-only", cache=tmp_path / "c") as (_, client):
+        assert client.get("/documents").json()["documents"]
         assert upload(client, "a.txt", b"text").status_code == 403
 
 

@@ -162,5 +162,9 @@ def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:
     if not options.paths or options.db is not None:
         # Files that were dropped on the page have an index of their own, where no other is named.
         place = chosen_db(options.db) or data_folder() / "library"
-    read_only = chosen.read_only and (isinstance(place, str) or bool(place and place.exists()))
+    read_only = (
+        chosen.read_only
+        and not options.paths
+        and (isinstance(place, str) or bool(place and place.exists()))
+    )
     return served_index(options, place, create=True, read_only=read_only)

@@ -125,11 +125,12 @@ def _state(
     indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr, known=known)
     encoder = index.model
     preload(encoder)
+    folders = list(sources)  # whoever started the server names these: they are read in any case
     if not settings.read_only:
         library.sweep()
-        folders = [library.uploads] if library.uploads.is_dir() else []
-        if sources or folders:
-            indexer.add([*sources, *folders], prune=True)
+        folders += [library.uploads] if library.uploads.is_dir() else []
+    if folders:
+        indexer.add(folders, prune=True)
     return State(
         settings=settings,
         library=library,
