@@ -220,12 +220,13 @@ def chosen_db(db: IndexPlace | None) -> IndexPlace | None:
     return DB if DB.is_dir() else None
 
 
-def required_db(db: IndexPlace | None, command: str = 'search "…" PATH') -> IndexPlace:
-    """Choose the index as ``chosen_db`` does; raise an error if there is none."""
+def required_db(db: IndexPlace | None, usage: str = "") -> IndexPlace:
+    """Choose the index as ``chosen_db`` does; raise an error with the usage if there is none."""
     chosen = chosen_db(db)
     if chosen is None:
+        path = click.get_current_context().command_path.rpartition("milepost ")[2]
         raise MilepostError(
             "nothing to search: no PATH, no --db, and no index in this folder",
-            f"milepost {command}, or milepost index PATH",
+            f"milepost {usage or f'{path} … PATH'}, or milepost index PATH",
         )
     return chosen
