@@ -60,6 +60,7 @@ def test_a_mistyped_path_makes_no_index(refusal, model, tmp_path, monkeypatch):
 
 
 def test_rebuild_starts_anew(cli, model, own_db, notes):
+    (own_db / "uploads").mkdir()
     result = cli("index", notes / "gold.txt", "--db", own_db, "--rebuild", *model)
     assert result.exit_code == 0
     assert names(own_db, model) == ["gold.txt"]

@@ -84,7 +84,10 @@ def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) 
 
 
 def erase(folder: Path, *, patience_s: float) -> None:
-    """Remove the files of an index, of any model, schema or state, and no others."""
+    """Remove the files of an index, of any model, schema or state, and no others.
+
+    Beside other files a blank database stays.
+    """
     path = database(folder)
     with translated(folder):
         connection = connect(path, "mode=rw", patience_s)
@@ -103,5 +106,11 @@ def erase(folder: Path, *, patience_s: float) -> None:
         # The database last: whatever a kill leaves is then still known as an index.
         for old in segment.files(folder):
             old.unlink(missing_ok=True)
-        for suffix in ("-journal", "-wal", "-shm", ""):
+        for suffix in ("-journal", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+        if all(each == path for each in folder.iterdir()):
+            path.unlink(missing_ok=True)
+        else:  # beside other files, such as uploads, no index could be made again
+            blank = path.with_name(path.name + "-blank")
+            blank.touch()
+            blank.replace(path)
