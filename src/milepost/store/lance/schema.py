@@ -138,7 +138,7 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
         (held["fingerprint"], int(held["dimensions"])),
         (fingerprint, dimensions),
         address.label,
-        "--model with the model it was made with, or another address",
+        rebuild,
     )
     return held["made"]
 

@@ -185,14 +185,15 @@ def check(
     version = _version(connection, address)
     if version is None:
         raise missing(address.label)
-    check_version(version, VERSION, address.label, "milepost index PATH… --db ADDRESS --rebuild")
+    rebuild = "milepost index PATH… --db ADDRESS --rebuild"
+    check_version(version, VERSION, address.label, rebuild)
     meta = sql.SQL("SELECT key, value FROM {}").format(sql.Identifier(address.schema, "meta"))
     held: dict[str, str] = dict(connection.execute(meta).fetchall())
     check_model(
         (held["fingerprint"], int(held["dimensions"])),
         (fingerprint, dimensions),
         address.label,
-        "--model with the model it was made with, or another ?schema=NAME",
+        rebuild,
     )
 
 
