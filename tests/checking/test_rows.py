@@ -69,7 +69,12 @@ def _verdict(name: str, text: str) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("text", "verdict"), [("Bolt 5 7 iron, or brass", "verbatim"), ("Nut M8 9 iron", "near")]
+    ("text", "verdict"),
+    [
+        ("Bolt 5 7 iron, or brass", "verbatim"),
+        ("Nut M8 9 iron", "near"),
+        ("Nut M8 | 9 | iron", "near"),
+    ],
 )
 def test_a_row_is_verbatim_without_its_borders_but_not_without_its_empty_cells(
     text: str, verdict: str

@@ -159,7 +159,10 @@ def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckR
         for each in near(given, fold(text))
     ]
     marks = snapshot.marks([info for info, _ in nearly])
-    held += [(info, as_printed(each, own)) for (info, each), own in zip(nearly, marks, strict=True)]
+    held += [
+        (info, as_printed(given, each, own))
+        for (info, each), own in zip(nearly, marks, strict=True)
+    ]
     if not held:
         return None
     rows = [place for place in held if not place[1].differences]
@@ -302,7 +305,7 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
             for rows in copied:
                 found += in_tables(rows, folded, 0, document.marks)
         if not verbatim and all(each.differences for each in found):
-            found += (as_printed(each, document.marks) for each in near(given, folded))
+            found += (as_printed(given, each, document.marks) for each in near(given, folded))
         # A row may recur thousands of times, and each place is looked up in all marks.
         exact = [each for each in found if not each.differences][: MAX_PLACES - len(verbatim)]
         close = sorted(
