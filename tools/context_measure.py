@@ -59,14 +59,10 @@ def sets(split: str) -> dict[str, list[tuple[dict[str, Any], list[dict[str, Any]
     made = {}
     for name, (documents, questions) in found.items():
         about = defaultdict(list)
-        for question in questions:
-            if question["split"] == split:
-                about[question["document"]].append(question)
-        made[name] = [
-            (dict(d), about[d["id"]])
-            for d in documents
-            if about[d["id"]] and len(d["text"]) <= LONGEST
-        ]
+        for question in (each for each in questions if each["split"] == split):
+            about[question["document"]].append(question)
+        short = (each for each in documents if len(each["text"]) <= LONGEST)
+        made[name] = [(dict(d), about[d["id"]]) for d in short if about[d["id"]]]
     return made
 
 
@@ -242,8 +238,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.command == "records":
         checkpoint = open_checkpoint(given.checkpoint)
-        reading = checkpoint.reading
-        file = given.checkpoint / "tokenizer.json"
+        file, reading = given.checkpoint / "tokenizer.json", checkpoint.reading
         tokenizer = Tokenizer(file, reading.bos_token, reading.landmark)
         found = records(checkpoint, tokenizer, read(tokenizer))
         given.out.parent.mkdir(parents=True, exist_ok=True)
