@@ -177,6 +177,24 @@ def test_highlights_lie_on_their_words(tmp_path: Path, rotate: int, crop, draw: 
     assert not colour[~inside].any()
 
 
+def test_the_cells_of_a_row_that_answers_are_marked(tmp_path: Path) -> None:
+    page, path, out = PdfPage(), tmp_path / "a.pdf", tmp_path / "out.pdf"
+    page.operations += [f"72 {y} m 472 {y} l S" for y in (700, 680, 660, 640)]
+    page.operations += [f"{x} 640 m {x} 700 l S" for x in (72, 272, 472)]
+    cells = (("Metal", "Weight"), ("gold", "heavier than lead"), ("tin", "lighter than ships"))
+    for number, row in enumerate(cells):
+        for column, words in enumerate(row):
+            page.text(76 + 200 * column, 686 - 20 * number, words)
+    path.write_bytes(write_pdf([page]))
+    marked = annotate(indexed(path), path, "gold heavier than lead", out, k=1)
+    assert marked.highlights == 1
+    colour = coloured(pixels(out))
+    assert colour[792 - 674 : 792 - 664, 78:94].mean() > 0.5  # gold
+    assert colour[792 - 674 : 792 - 664, 280:340].mean() > 0.5  # heavier than lead
+    assert not colour[: 792 - 680].any()
+    assert not colour[792 - 656 :].any()
+
+
 def test_questions_have_their_own_colours(pdf: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.pdf"
     asked = ["gold heavier than lead says the book", "tugs pull ships", "tugs pull ships"]
