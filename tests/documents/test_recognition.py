@@ -109,6 +109,15 @@ def test_pictures_are_read_when_asked(tmp_path: Path) -> None:
     assert [both.page(both.text.index(line)) for line in LINES] == [1, 2]
 
 
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_a_picture_that_lies_on_its_side_or_head_is_turned(tmp_path: Path, turn: int) -> None:
+    needs_ocr()
+    (upright,) = drawn(_page(*LINES), [1], 100)
+    upright.rotate(turn, expand=True).save(tmp_path / "turned.png")
+    text = milepost.read(tmp_path / "turned.png", ocr="auto").text
+    assert _words(text).strip() == " ".join(LINES)
+
+
 def test_lines_in_two_directions(tmp_path: Path) -> None:
     """Columns beside rows and rows beside columns; a part of a column is a part of its height."""
     needs_ocr()
