@@ -71,8 +71,8 @@ OTHERS = [
     "M. Dupont est là. «Non! dit-il, jamais.» Il part.>M. Dupont est là.|"
     "«Non! dit-il, jamais.»|Il part.",
     "Είναι καλό. Δεν είναι.>Είναι καλό.|Δεν είναι.",
-    "Zie afb. 5, zgn. Bos. Ul. Długa jest tu. Glej sl. 3 in pogl. 2. Müh. Ali geldi.>"
-    "Zie afb. 5, zgn. Bos.|Ul. Długa jest tu.|Glej sl. 3 in pogl. 2.|Müh. Ali geldi.",
+    "Zie afb. 5, zgn. Bos. Ppłk. Nowak jest tu. Glej sl. 3 in pogl. 2. Müh. Ali geldi.>"
+    "Zie afb. 5, zgn. Bos.|Ppłk. Nowak jest tu.|Glej sl. 3 in pogl. 2.|Müh. Ali geldi.",
     "Սա է։ Դա չէ։>Սա է։|Դա չէ։",
     "ይህ ነው። ያ አይደለም።>ይህ ነው።|ያ አይደለም።",
 ]
