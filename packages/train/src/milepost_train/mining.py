@@ -262,7 +262,6 @@ class _Work:
         return [question for _, question in sorted(good, key=itemgetter(0))]
 
     def row(self, asked: Question, state: Snapshot, counts: Counter[str]) -> dict[str, Any]:
-        """The line of a question."""
         limits, dropped = self._limits, Counter[str]()
         query = Query.parse(asked.text, self._encoder, operators=False)
         scope = gather(state, replace(query, documents=frozenset([asked.document])))

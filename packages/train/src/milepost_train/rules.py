@@ -316,7 +316,10 @@ def _terms(text: str, found: Found) -> Iterator[GeneratedQuestion]:
     for (start, end), (following, _) in pairwise(headings):
         if not re.search(r"glossary|key terms|terminology|definitions", text[start:end], re.I):
             continue
-        for a, b in _lines(text, end, following):
+        for line in re.compile(r"[^\n]+").finditer(text, end, following):
+            a, b = trimmed(line[0], line.start())
+            if a == b:
+                continue
             item = ITEM.match(text, a, b)
             match = _TERM.fullmatch(text, item.end() if item else a, b)
             if match is None or len(match["name"].split()) > 6:
@@ -335,13 +338,6 @@ def _is_talk(text: str) -> bool:
     words = len(text.split())
     said = len(_I.findall(text)) * 250 > words and words > 500
     return said and len(_YOU.findall(text)) * 4_000 > words
-
-
-def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    for match in re.compile(r"[^\n]+").finditer(text, start, end):
-        span = trimmed(match[0], match.start())
-        if span[0] < span[1]:
-            yield span
 
 
 def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -327,7 +327,6 @@ def _write(
     allow_nc: bool,
     progress: Progress,
 ) -> Written:
-    """Ask of every document that is not done, and write what comes."""
     settings |= {"dev": dev} if dev else {}  # so that files begun without it can be resumed
     dropped: Counter[str] = Counter()
     bad: list[InputError] = []
@@ -375,7 +374,6 @@ def _why_not(
     made: Sequence[GeneratedQuestion],
     asking: Asking,
 ) -> str:
-    """Why the words of a question are not kept, or ""."""
     if copies(question, " ".join(text[a:b] for a, b in excerpt.marked)):
         return "copies the evidence"
     words = set(question_terms(question))

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.export import fingerprint
 from milepost_train.model.huggingface import quiet
 from milepost_train.model.landmark_encoder import READING, TorchEngine
-from milepost_train.model.release import reading_fields, window_sizes
+from milepost_train.model.release import manifest_fields
 from milepost_train.processes import chosen_dtype
 
 _HELD = 1000  # texts whose vectors are in memory, where a folder keeps them as well
@@ -180,14 +180,9 @@ def _encoder(folder: Path, device: str | torch.device) -> Encoder:
     if (folder / MANIFEST).is_file():
         return load(folder.resolve())  # a bare name would be that of a model that ships
     checkpoint = open_checkpoint(folder)
-    model, reading = checkpoint.model, checkpoint.reading
-    said: dict[str, Any] = {
-        "own_sentence": model.own_sentence,
-        "causal": model.causal,
-        **reading_fields(reading),
-        **window_sizes(checkpoint),
-    }
-    manifest = Manifest(folder.name, "", int(model.backbone.width), **said)
+    model = checkpoint.model
+    said = {**manifest_fields(checkpoint), "own_sentence": model.own_sentence}
+    manifest = Manifest(folder.name, "", int(model.backbone.width), causal=model.causal, **said)
     tokenizer = ModelFolder(folder, manifest).tokenizer
     manifest = replace(manifest, fingerprint=fingerprint(model, tokenizer, manifest))
     return Encoder(ModelFolder(folder, manifest), TorchEngine(model.to(device)))

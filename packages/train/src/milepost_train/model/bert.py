@@ -10,7 +10,6 @@ global, unless ``layer_types`` says otherwise. ``transformers`` does not know th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,19 +18,8 @@ from torch import Tensor, nn
 
 from milepost_train.model.attention import attend_rotary, gather_rows, rope_and_reach
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,
-    "relu": F.relu,
-    "silu": F.silu,
-}
-
-
 ROTARY = "rotary"
-
-
-def is_rotary(config: dict[str, Any]) -> bool:
-    """Whether a ``config.json`` names rotary positions."""
-    return bool(config.get("position_embedding_type") == ROTARY)
+_ACTIVATIONS = ("gelu", "relu", "silu")
 
 
 def layer_types(count: int) -> list[str]:
@@ -55,14 +43,14 @@ class BertLayer(nn.Module):
         eps = config.get("layer_norm_eps", 1e-12)
         self.theta: float | None = None  # no rotation
         self.reach: int | None = None  # the whole text
-        if is_rotary(config):
+        if config.get("position_embedding_type") == ROTARY:
             self.theta, self.reach = rope_and_reach(config, number)
         self.heads = config["num_attention_heads"]
         activation = config.get("hidden_act", "gelu")
         if activation not in _ACTIVATIONS:
             known = ", ".join(_ACTIVATIONS)
             raise ValueError(f"hidden_act is {activation!r}; only {known} are supported")
-        self.activation = _ACTIVATIONS[activation]
+        self.activation = getattr(F, activation)
 
         def joined(size: int) -> nn.ModuleDict:
             return nn.ModuleDict(
@@ -172,7 +160,7 @@ class Bert(Layered):
             raise ValueError(f"position_embedding_type is {positions!r}, not absolute or {ROTARY}")
         self.max_tokens, self.width = config["max_position_embeddings"], config["hidden_size"]
         width, kinds = self.width, config.get("type_vocab_size", 2)
-        self.rotary = is_rotary(config)
+        self.rotary = positions == ROTARY
         self.embeddings = nn.ModuleDict(
             {"word_embeddings": nn.Embedding(config["vocab_size"], width)}
         )

@@ -278,7 +278,6 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     if model.context is not None or model.verdicts is not None:
         loaded = model.backbone.state_dict(prefix="backbone.")
         _load(model, {**weights, **loaded}, folder / "model.safetensors")
-    model.eval()
     return model
 
 

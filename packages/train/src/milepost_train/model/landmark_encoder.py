@@ -131,10 +131,10 @@ class ContextRead(nn.Module):
     ``layers`` of the backbone are copied; the copies attend to the whole window.
     """
 
-    def __init__(self, backbone: Backbone, dimensions: int, layers: int = 1) -> None:
+    def __init__(self, backbone: Any, dimensions: int, layers: int = 1) -> None:
         super().__init__()
         width = int(backbone.width)
-        self.layers = nn.ModuleList(copy.deepcopy(layer) for layer in layers_of(backbone)[-layers:])
+        self.layers = nn.ModuleList(copy.deepcopy(layer) for layer in backbone.layers[-layers:])
         self.dimensions = dimensions
         self.project = nn.Linear(width, dimensions, bias=False)
         self.share = nn.Linear(width, 1)
@@ -246,7 +246,8 @@ class LandmarkEncoder(nn.Module):
         own = (asking[:, :, None] == sentences[:, None, :])[:, None]
         every = valid[:, None, None, :]
         if self.others == "half":
-            heads = int(layers_of(self.backbone)[-1].heads)
+            backbone: Any = self.backbone
+            heads = int(backbone.layers[-1].heads)
             free = torch.arange(heads, device=ids.device) >= heads // 2
             own = own | (free[None, :, None, None] & every)
         if self.context is None:
@@ -306,11 +307,6 @@ class LandmarkEncoder(nn.Module):
     def _unit(self, states: Tensor) -> Tensor:
         kept = states if self._kept is None else states[..., : self._kept]
         return F.normalize(kept.float(), dim=-1)
-
-
-def layers_of(backbone: Any) -> Any:
-    """The layers of one of Milepost's BERTs."""
-    return backbone.layers
 
 
 Ids = NDArray[np.int32]

@@ -25,7 +25,7 @@ from milepost.errors import InputError, MilepostError, ModelError, first_line, n
 from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, merge_lora, open_checkpoint
 from milepost_train.model.export import GRAPH, Feed, export, export_onnx, with_packed_table
-from milepost_train.model.landmark_encoder import Ids, LandmarkEncoder, Reading, TorchEngine
+from milepost_train.model.landmark_encoder import Ids, LandmarkEncoder, TorchEngine
 from milepost_train.model.layouts import check_exportable
 from milepost_train.model.special import local
 from milepost_train.record import add_sums
@@ -180,10 +180,7 @@ def release(
     if granularity is not None:
         reading = replace(checkpoint.reading, granularity=granularity)
         checkpoint = replace(checkpoint, reading=reading)
-    settings = {
-        **reading_fields(checkpoint.reading),
-        **window_sizes(checkpoint, window, left, right),
-    }
+    settings = manifest_fields(checkpoint, window, left, right)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
         draft = Path(scratch) / "model"
@@ -257,10 +254,11 @@ def _check_onnx(wanted: Sequence[Precision], pooling: Path | None) -> None:
     require("onnx", extra="export")
 
 
-def reading_fields(reading: Reading) -> dict[str, Any]:
-    """What the manifest says as the checkpoint does, beside the sizes of windows."""
+def manifest_fields(checkpoint: Checkpoint, *sizes: int | None) -> dict[str, Any]:
+    """What the manifest says as the checkpoint does, and the sizes of ``window_sizes``."""
     names = ("bos_token", "landmark", "granularity", "query_prefix")
-    return {name: getattr(reading, name) for name in names}
+    said = {name: getattr(checkpoint.reading, name) for name in names}
+    return said | window_sizes(checkpoint, *sizes)
 
 
 def window_sizes(

@@ -38,9 +38,10 @@ _RARE = 0.02
 
 
 class Passages:
-    """Every passage once, by a number."""
+    """Every passage once, by a number; of two pairs at least."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
+        need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")
         self.texts: list[Text] = []
         self._numbers: dict[bytes, int] = {}
         self.answers: dict[bytes, set[int]] = {}
@@ -89,11 +90,6 @@ class Passages:
         return tokens[order], holders[order]
 
 
-def need_pairs(pairs: Sequence[Pair]) -> None:
-    """Raise an ``InputError`` if there are fewer than two pairs."""
-    need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")
-
-
 def candidates(
     chosen: Sequence[Pair], maximum: int, passages: Passages, random: Random
 ) -> tuple[list[Text], NDArray[np.bool_]]:
@@ -114,7 +110,6 @@ class Pairs:
     """Steps of stage I."""
 
     def __init__(self, stage: PairsStage, material: Material) -> None:
-        need_pairs(material.pairs)
         self.stage, self.material = stage, material
         self._passages = Passages(material.pairs)
 
@@ -162,7 +157,6 @@ class Merged:
     """Steps of stage II."""
 
     def __init__(self, stage: MergedStage, material: Material) -> None:
-        need_pairs(material.pairs)
         self.stage, self.material = stage, material
         self._passages = Passages(material.pairs)
 

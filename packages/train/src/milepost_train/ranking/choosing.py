@@ -56,15 +56,8 @@ class Chosen:
 
     def fields(self) -> dict[str, Any]:
         """As they stand in the manifest: in ``fusion``, or in its ``rerank``."""
-        own = {
-            "length_penalty": self.length_penalty,
-            "growth_threshold": self.growth_threshold,
-            "calibration": list(self.calibration),
-            "answerable": list(self.answerable),
-        }
-        if self.rerank is None:
-            return own
-        return {**asdict(self.rerank), **own}
+        own = asdict(self)
+        return {**(own.pop("rerank") or {}), **own}
 
 
 @dataclass(eq=False)

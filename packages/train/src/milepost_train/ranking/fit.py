@@ -8,6 +8,7 @@ error by less than a hundredth of that; another seed moves them as much.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,7 +50,15 @@ from milepost_train.ranking.learning import (
     learn_trees,
     learn_weights,
 )
-from milepost_train.ranking.questions import ENOUGH_FOR_TREES, SIZES, Minimum, Roles, Sizes, count
+from milepost_train.ranking.questions import (
+    ENOUGH_FOR_TREES,
+    SIZES,
+    Minimum,
+    Roles,
+    Sizes,
+    count,
+    counts_of,
+)
 from milepost_train.record import versions
 
 SEED = 1
@@ -179,9 +188,8 @@ def fit(
         "learned": fusion,
     }
     if absent:  # what is not asked is not in the report
-        of_task = ((sample.task, count([sample])) for sample in roles.absent)
         report["absent"] = {
-            "questions": {task: {"questions": q, "documents": d} for task, (q, d) in of_task},
+            "questions": {sample.task: counts_of([sample]) for sample in roles.absent},
             "min scores": list(MIN_SCORES),
             **{name: reached(of, each.answerable) for name, (of, each) in measured.items()},
         }
@@ -292,29 +300,19 @@ def reranked_bench(
 
 
 def _fields(learned: Learned, chosen: Chosen, reranked: Chosen | None) -> dict[str, Any]:
-    fusion = learned.fusion
-    return {
-        "gate": dict(fusion.gate),
-        "scale_shift": dict(fusion.scale_shift),
-        "landmark": [list(pair) for pair in fusion.landmark],
-        "words": [list(pair) for pair in fusion.words],
-        "base_score_weight": list(fusion.base_score_weight),
-        "landmark_weight": fusion.landmark_weight,
-        "mark": list(fusion.mark),
-        **({"odds": list(fusion.odds)} if learned.trees is None else {}),
-        **chosen.fields(),
-        **({"rerank": reranked.fields()} if reranked is not None else {}),
-    }
+    names = ("gate", "scale_shift", *_BY_HAND, *(["odds"] if learned.trees is None else []))
+    own = {name: getattr(learned.fusion, name) for name in names} | chosen.fields()
+    own |= {"rerank": reranked.fields()} if reranked is not None else {}
+    fields: dict[str, Any] = json.loads(json.dumps(own))  # tuples as the manifest has them: lists
+    return fields
 
 
 def _counted(roles: Roles) -> dict[str, dict[str, dict[str, int]]]:
     """Task → split → questions and documents, and documents left out by reason."""
     counted: dict[str, dict[str, dict[str, int]]] = {}
     for sample in roles.learn if roles.shared else (*roles.learn, *roles.choose):
-        questions, documents = count([sample])
         counted.setdefault(sample.task, {})[sample.split] = {
-            "questions": questions,
-            "documents": documents,
+            **counts_of([sample]),
             "left out: in the model's training": sample.seen,
             "left out: licence": sample.licences,
         }

@@ -299,50 +299,28 @@ def learn_trees(cases: Sequence[Case], seed: int, rounds: int = ROUNDS) -> Trees
 
 def arrays_of(dumped: Mapping[str, Any]) -> Trees:
     """The trees of ``Booster.dump_model()`` as plain arrays."""
-    nodes = _Nodes()
-    roots = [nodes.add(tree["tree_structure"], 0) for tree in dumped["tree_info"]]
-    return Trees(
-        tuple(FEATURES),
-        np.array(roots, np.int32),
-        np.array(nodes.feature, np.int16),
-        np.array(nodes.threshold, np.float32),
-        np.array(nodes.left, np.int32),
-        np.array(nodes.right, np.int32),
-        np.array(nodes.value, np.float32),
-        nodes.depth,
-    )
+    nodes: list[list[float]] = []  # feature, threshold, left, right and value, as in ``Trees``
 
+    def add(node: Mapping[str, Any]) -> tuple[int, int, int]:
+        """Add a node and what is below it; its number, the rows it was learned from, its depth."""
+        at = len(nodes)
+        nodes.append([-1, 0.0, at, at, node.get("leaf_value", 0.0)])
+        if "leaf_value" in node:
+            return at, node.get("leaf_count", 1), 0
+        places, rows, depths = zip(
+            *(add(node[side]) for side in ("left_child", "right_child")), strict=True
+        )
+        whole = sum(nodes[place][4] * count for place, count in zip(places, rows, strict=True))
+        split = node["split_feature"], _rounded_down(node["threshold"])
+        nodes[at] = [*split, *places, whole / sum(rows)]
+        return at, sum(rows), 1 + max(depths)
 
-class _Nodes:
-    """The table of nodes, row by row; see ``Trees``."""
-
-    def __init__(self) -> None:
-        self.feature: list[int] = []
-        self.threshold: list[float] = []
-        self.left: list[int] = []
-        self.right: list[int] = []
-        self.value: list[float] = []
-        self.depth = 0
-        self._count: list[int] = []
-
-    def add(self, node: Mapping[str, Any], depth: int) -> int:
-        """Add a node and what is below it; returns its number."""
-        self.depth = max(self.depth, depth)
-        at = len(self.feature)
-        leaf = "leaf_value" in node
-        self.feature.append(-1 if leaf else node["split_feature"])
-        self.threshold.append(0.0 if leaf else _rounded_down(node["threshold"]))
-        self.value.append(node["leaf_value"] if leaf else 0.0)
-        self._count.append(node.get("leaf_count", 1) if leaf else 0)
-        self.left.append(at)
-        self.right.append(at)
-        if not leaf:
-            below = [self.add(node[side], depth + 1) for side in ("left_child", "right_child")]
-            self.left[at], self.right[at] = below
-            self._count[at] = sum(self._count[each] for each in below)
-            whole = sum(self.value[each] * self._count[each] for each in below)
-            self.value[at] = whole / self._count[at]
-        return at
+    made = [add(tree["tree_structure"]) for tree in dumped["tree_info"]]
+    kinds = (np.int16, np.float32, np.int32, np.int32, np.float32)
+    columns = map(np.array, zip(*nodes, strict=True), kinds)
+    roots, _, depths = zip(*made, strict=True)
+    table: list[Any] = [np.array(roots, np.int32), *columns, max(depths)]
+    return Trees(tuple(FEATURES), *table)
 
 
 def _rounded_down(threshold: float) -> float:

@@ -22,7 +22,15 @@ from milepost_train.ranking.cases import Ask, asks
 from milepost_train.ranking.choosing import Bench, by_task, errors_by_task
 from milepost_train.ranking.fit import Fitted, Learner, fit, reranked_bench
 from milepost_train.ranking.learning import probabilities
-from milepost_train.ranking.questions import ENOUGH, SIZES, Minimum, Roles, Sample, Sizes, count
+from milepost_train.ranking.questions import (
+    ENOUGH,
+    SIZES,
+    Minimum,
+    Roles,
+    Sizes,
+    count,
+    counts_of,
+)
 
 EACH = "each"
 
@@ -88,8 +96,8 @@ def measure_left_out(
         rows.append(
             {
                 "task": task,
-                "questions": _counted([each for each in roles.choose if each.task == task]),
-                "learned from": _counted(rest[task].learn),
+                "questions": counts_of([each for each in roles.choose if each.task == task]),
+                "learned from": counts_of(rest[task].learn),
                 "learned from tasks": list(fitted.report["questions"]),
                 "trees": fitted.report["trees"],
                 **figures,
@@ -130,11 +138,6 @@ def _row(bench: Bench, fusion: Fusion, *, reranked: bool) -> dict[str, Any]:
     errors = errors_by_task(bench.cases, shown, probabilities(shown, numbers.calibration))
     evidence = {setting: of[task] for setting, of in by_task(bench.cases, found).items()}
     return {"left out": {"evidence": evidence, "calibration error": errors[task]}}
-
-
-def _counted(samples: Sequence[Sample]) -> dict[str, int]:
-    questions, documents = count(samples)
-    return {"questions": questions, "documents": documents}
 
 
 def _named(progress: Progress, task: str) -> Progress:

@@ -110,6 +110,11 @@ def count(samples: Sequence[Sample]) -> tuple[int, int]:
     return questions, sum(len(each.documents) for each in samples)
 
 
+def counts_of(samples: Sequence[Sample]) -> dict[str, int]:
+    """The same by name, as reports have it."""
+    return dict(zip(("questions", "documents"), count(samples), strict=True))
+
+
 def roles(
     names: Sequence[str],
     data: Path | None,
