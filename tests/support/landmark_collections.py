@@ -1,10 +1,9 @@
 """A small task as files, and collections of made-up landmarks."""
 
-import json
-
 import numpy as np
 
 from milepost_lab.data.landmarked import Landmarked
+from support.files import write_lines
 
 TEXTS = {
     "bees": "Bees build cells of wax. The queen lays the eggs of the hive. Drones leave early.",
@@ -22,7 +21,6 @@ ASKED = {
 
 def write_task(folder, *, splits=("train", "dev"), licences=()):
     """A task whose documents are asked of in each split; names carry the split."""
-    folder.mkdir()
     documents, questions = [], []
     for split in splits:
         for number, (name, text) in enumerate(TEXTS.items()):
@@ -34,10 +32,8 @@ def write_task(folder, *, splits=("train", "dev"), licences=()):
                 {"id": f"{split}-{number}", "document": f"{split}-{name}", "question": words,
                  "spans": [[start, start + len(evidence)]], "split": split}
             )  # fmt: skip
-    for stem, rows in (("documents", documents), ("questions", questions)):
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / f"{stem}.jsonl").write_text(lines)
-    return folder
+    write_lines(folder / "documents.jsonl", documents)
+    return write_lines(folder / "questions.jsonl", questions).parent
 
 
 def turned(documents, *, seed, width=8, each=5):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from milepost.search.features import FEATURES
+from support.files import write_lines
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 
@@ -65,26 +66,24 @@ def book_task(path, first, documents, questions=10, split="dev", size=2600):
         for question, span in _asked(part, questions):
             asked = {"document": name, "question": question, "spans": [span], "split": split}
             lines.append(asked)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_lines(path, lines)
 
 
-def add_absent(path, first, documents, questions, split="dev", size=2600, away=40):
-    """Add questions to such a task that its pieces do not answer: what others ``away`` say.
+def add_absent(path, first, documents, questions, size=2600):
+    """Add questions to such a task that its pieces do not answer: what other pieces say.
 
     Args:
         path: the file.
         first: the first piece that is asked.
         documents: how many pieces.
         questions: about each.
-        split: of the questions.
         size: characters of a piece.
-        away: how many pieces further the book answers.
     """
     with path.open("a", encoding="utf-8") as file:
         for number in range(first, first + documents):
-            for question, _ in _asked(_piece(number + away, size), questions):
+            for question, _ in _asked(_piece(number + 40, size), questions):
                 asked = {"document": f"piece {number}", "question": question, "spans": []}
-                file.write(json.dumps({**asked, "split": split}) + "\n")
+                file.write(json.dumps({**asked, "split": "dev"}) + "\n")
 
 
 def _piece(number, size):

@@ -6,6 +6,7 @@ Those of words (``write_checkpoint``, ``encoder``, ``sentence_transformer``) sha
 
 import json
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -152,18 +153,15 @@ def write_checkpoint(folder: Path, kind: str) -> Path:
     return folder
 
 
-def save_tokenizer(
-    folder: Path, *, template: bool = True, pad: str = "[PAD]", **settings: Any
-) -> None:
+def save_tokenizer(folder: Path, *, pad: str = "[PAD]", **settings: Any) -> None:
     """The word pieces as a tokenizer of transformers."""
     from tokenizers import Tokenizer, processors
     from transformers import PreTrainedTokenizerFast
 
     backend = Tokenizer.from_file(str(write_tokenizer(folder / "tokenizer.json")))
-    if template:
-        backend.post_processor = processors.TemplateProcessing(
-            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
-        )
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
+    )
     PreTrainedTokenizerFast(
         tokenizer_object=backend,
         cls_token="[CLS]",
@@ -175,14 +173,25 @@ def save_tokenizer(
     ).save_pretrained(folder)
 
 
-def encoder(folder: Path, kind: str = "bert", *, template: bool = True, pad: str = "[PAD]") -> Path:
+def encoder(folder: Path, kind: str = "bert", *, pad: str = "[PAD]") -> Path:
     """A Hugging Face folder with the word pieces."""
     config = {**CONFIGS["bert" if kind == "xlm-roberta" else kind]}
     del config["model_type"]
     start, end = ("bos", "eos") if kind == "xlm-roberta" else ("cls", "sep")
     config |= {"pad_token_id": PAD, f"{start}_token_id": CLS, f"{end}_token_id": SEP}
     _write(folder, _network(kind, config))
-    save_tokenizer(folder, template=template, pad=pad)
+    save_tokenizer(folder, pad=pad)
+    return folder
+
+
+def lmk_folder(folder: Path, **settings: Any) -> Path:
+    """A folder of LMK pooling with unit landmarks as ``interop.write_folder`` makes it."""
+    from milepost_train.model.interop import read_folder, write_folder
+    from milepost_train.model.landmark_transformer import LandmarkTransformer
+
+    lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=8)
+    made = replace(lmk.settings, **{"unit_landmarks": True, **settings})
+    write_folder(LandmarkTransformer(lmk.backbone, lmk.tokenizer, made), folder)
     return folder
 
 

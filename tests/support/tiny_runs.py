@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from support.files import write_lines
 from support.tiny_models import write_checkpoint
 
 ANIMALS = ("cat", "dog", "bird")
@@ -86,10 +87,6 @@ def write_task(folder: Path, sentences: int = 8) -> Path:
     write_lines(folder / "documents.jsonl", documents)
     write_lines(folder / "questions.jsonl", questions)
     return folder
-
-
-def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def write_run(

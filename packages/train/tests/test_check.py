@@ -21,8 +21,9 @@ from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
 from milepost_train.model.special import load_tokenizer
 from milepost_train.run import opened, train
+from support.files import write_lines
 from support.tiny_models import random_model, write_tokenizer
-from support.tiny_runs import CHECK, write_lines, write_run, write_task
+from support.tiny_runs import CHECK, write_run, write_task
 
 SHAPE = WindowSize(size=40, left=12, right=8, longest=20)
 

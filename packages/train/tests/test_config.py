@@ -1,6 +1,5 @@
 """Settings and stages of a configuration."""
 
-import dataclasses
 import os
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,12 @@ from hypothesis import strategies as st
 from milepost.errors import UnreadableFile
 from milepost_train.config import (
     CheckSettings,
-    Config,
-    DataSettings,
     Lora,
-    Stage,
-    Windows,
     data_paths,
     read_config,
     resolved,
 )
-from milepost_train.settings import STAGES, MarkedStage, PairsStage, Place, WrongSettings, fill
+from milepost_train.settings import MarkedStage, PairsStage, Place, WrongSettings, fill
 from support.tiny_runs import CHECK, write_run
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"
@@ -180,15 +175,6 @@ def test_all_data_is_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda file: file.name)
 def test_examples_are_right(file: Path, tmp_path: Path) -> None:
     assert read_config(file, init="owner/name", out=tmp_path).stages
-
-
-def test_the_page_names_every_key() -> None:
-    page = (EXAMPLES.parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
-    tables = (Config, Stage, CheckSettings, Lora, Windows, DataSettings, *STAGES.values())
-    for table in tables:
-        for name in {field.name for field in dataclasses.fields(table)} - {"file", "parts"}:
-            said = name.removesuffix("s") if name == "stages" else name
-            assert f"`{said}`" in page or f"[{said}]" in page, f"{table.__name__}.{name}"
 
 
 def test_steps_and_what_is_kept_from_the_command_line(tmp_path: Path) -> None:

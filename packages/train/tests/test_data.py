@@ -1,4 +1,4 @@
-"""Training text: sentences as ids, and the files it is read from."""
+"""Training text: sentences as ids, the files it is read from, and their licences."""
 
 import gzip
 import json
@@ -9,24 +9,19 @@ import pytest
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
-from milepost_train.data import held_out, tokenize, touched
+from milepost_eval.tasks.reading import objects
+from milepost_train.data import barred, held_out, tokenize, touched
 from milepost_train.loading import Report, Texts, existing, load_negatives, load_pairs, load_task
+from support.files import write_lines
 
 TOKENIZER = fake_encoder().tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."
-
-
-def write(path: Path, rows: list[dict[str, object]]) -> Path:
-    with gzip.open(path, "wt", encoding="utf-8") as lines:
-        lines.writelines(json.dumps(row) + "\n" for row in rows)
-    return path
 
 
 @pytest.fixture
 def task(tmp_path: Path) -> Path:
     """A task of three documents, one of them not for commerce, and questions of two splits."""
     folder = tmp_path / "written"
-    folder.mkdir()
     documents = [
         {"id": "a", "title": "Whales", "text": TEXT, "meta": {"licence": "CC-BY-4.0"}},
         {"id": "b", "text": TEXT + " b", "meta": {"licence": "CC-BY-NC-4.0"}},
@@ -38,8 +33,8 @@ def task(tmp_path: Path) -> Path:
         {"id": "3", "document": "c", "question": "what", "spans": [[10, 40]], "split": "train"},
         {"id": "4", "document": "a", "question": "none", "spans": [[40, 45]], "split": "dev"},
     ]
-    write(folder / "documents.jsonl.gz", documents)
-    write(folder / "questions.jsonl.gz", questions)
+    write_lines(folder / "documents.jsonl.gz", documents)
+    write_lines(folder / "questions.jsonl.gz", questions)
     return folder
 
 
@@ -158,10 +153,7 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
         (10, "is already in line 9"),
         (11, "'qestion'"),
     ):
-        assert any(f"{path}, line {line}: " in each and words in each for each in told), (
-            line,
-            told,
-        )
+        assert any(f"{path}, line {line}: " in each and words in each for each in told), words
 
 
 def test_broken_files(tmp_path: Path) -> None:
@@ -249,16 +241,14 @@ def test_pairs(tmp_path: Path) -> None:
         {"query": "ship", "passage": TEXT, "negatives": "none"},
         {"query": "ship", "passage": TEXT, "licence": "CC BY-NC 4.0"},
     ]
-    path = write(tmp_path / "terms.jsonl.gz", rows)
+    path = write_lines(tmp_path / "terms.jsonl.gz", rows)
     report = Report()
     (pair,) = load_pairs(path, Texts(TOKENIZER), report)
     assert pair.text.task == "terms"
     assert len(pair.text.spans) == 3
     assert [text.words for text in pair.negatives] == ["Two ships."]
     assert report.counts[path] == {"pairs with a non-commercial licence": 1, "pairs": 1}
-    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
-        True
-    ] * 3
+    assert all(f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True))
     lengths = pair.text.lengths
     for most in (1, int(lengths[0]), int(lengths[:2].sum()), int(lengths.sum()) - 1):
         (short,) = load_pairs(path, Texts(TOKENIZER), Report(), most_tokens=most)
@@ -279,11 +269,75 @@ def test_mined_negatives(tmp_path: Path) -> None:
         {**row, "negatives": [{"document": "a", "span": ["x", 1]}]},
         {**row, "negatives": "none"},
     ]  # fmt: skip
-    path = write(tmp_path / "mined.jsonl.gz", rows)
+    path = write_lines(tmp_path / "mined.jsonl.gz", rows)
     report = Report()
     first = ("1", "who sings")
     assert list(load_negatives(path, texts, report, {first}, ())) == [(first, [(0, 1)])]
     assert report.counts[path]["negatives in documents that are not read"] == 1
-    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
-        True
-    ] * 3
+    assert all(f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True))
+
+
+CLOSED = [
+    "cc-by-nc-4.0",
+    "CC BY-NC-SA",
+    "ccbync-sa NC",
+    "Creative Commons Attribution-NonCommercial 4.0",
+    "Non-Commercial",
+    "research only",
+    "CC BY 4.0, no commercial use",
+    "Commercial use prohibited (CC BY)",
+    "For research purposes",
+    "evaluation only",
+    "mit; policies of OPP-115: attribution, non-commercial",
+    "Speaker's permission of the House of Commons of Canada: non-commercial (nc)",
+]
+UNKNOWN = ["CC-BY-ND 4.0", "cc_by_nd", "All rights reserved", "Proprietary", "Foo License", "?"]
+UNKNOWN += ["© MIT Press", "Artistic works reserved", "Abdruck nur mit Genehmigung"]
+UNKNOWN += ["non-free software"]
+FREE = [
+    "",
+    None,
+    "cc0-1.0",
+    "CC-BY 4.0",
+    "Creative Commons Attribution 4.0",
+    "public domain in the US",
+    "MIT",
+    "Apache-2.0",
+    "GPLv3+",
+    "MPL-2.0",
+    "OGL-UK-3.0 (Senedd record); collection MIT",
+    "BSD 3-Clause",
+    "The MIT License",
+    "Open Database License",
+    "GNU General Public License",
+    "CC BY 4.0; academic use welcome",
+]
+
+
+@pytest.mark.parametrize("licence", CLOSED)
+def test_non_commercial_licences_in_any_spelling(licence: str) -> None:
+    for spelling in (licence, licence.upper(), licence.lower()):
+        assert barred(spelling) == "a non-commercial"
+
+
+@pytest.mark.parametrize("licence", UNKNOWN)
+def test_licences_that_nobody_has_read(licence: str) -> None:
+    assert barred(licence) == "an unrecognised"
+
+
+@pytest.mark.parametrize("licence", FREE)
+def test_free_licences_and_none_at_all(licence: str | None) -> None:
+    assert barred(licence) == ""
+
+
+def test_the_shared_documents_are_told_apart(shared_data) -> None:
+    """All licences of the shared data are known; those that bar are the ones its page names."""
+    found = {}
+    for path in sorted((shared_data / "tasks").glob("*/documents.jsonl.gz")):
+        for row in objects(path):
+            licence = row["meta"]["licence"]
+            found.setdefault(barred(licence), set()).add((path.parent.name, licence))
+    assert set(found) == {"", "a non-commercial"}
+    assert {task for task, _ in found["a non-commercial"]} == {"trials", "policies", "meetings"}
+    for path in sorted((shared_data / "corpus").glob("*.jsonl.gz")):
+        assert {barred(row["licence"]) for row in objects(path)} == {""}

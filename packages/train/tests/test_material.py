@@ -1,6 +1,5 @@
 """What a run draws from, from its files."""
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +13,12 @@ from milepost.errors import InputError, ModelError
 from milepost_train.config import DataSettings
 from milepost_train.material import Words, load_material
 from milepost_train.model.landmark_encoder import Reading
+from support.files import write_lines
 from support.small_material import small_material
 from support.tiny_models import write_checkpoint, write_tokenizer
 
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -33,7 +28,7 @@ def tokenizer(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def data(tmp_path: Path) -> DataSettings:
-    task = write(
+    task = write_lines(
         tmp_path / "cats.jsonl",
         [
             {"id": "a", "title": "The cat", "text": TEXT, "ignore": [[0, 7]]},
@@ -43,14 +38,14 @@ def data(tmp_path: Path) -> DataSettings:
              "spans": [[1000, 1002]], "split": "train"},
         ],
     )  # fmt: skip
-    pairs = write(
+    pairs = write_lines(
         tmp_path / "pairs.jsonl",
         [
             {"query": "where sat the cat?", "passage": "The cat sat on the mat."},
             {"query": "dogs", "passage": "The dog sat."},
         ],
     )
-    mined = write(
+    mined = write_lines(
         tmp_path / "mined.jsonl",
         [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
           "negatives": [{"document": "a", "span": [33, 58]}]},
@@ -89,7 +84,7 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
 def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any) -> None:
     """The sentence that shares the rare words comes first; evidence is not among them."""
     text = "The dog ran. The cat sat by the river. The tree was old. The bird sat by the river."
-    task = write(
+    task = write_lines(
         tmp_path / "birds.jsonl",
         [{"id": "a", "title": "", "text": text},
          {"id": "q", "document": "a", "question": "who sat by the river?", "spans": [[13, 38]],
@@ -148,7 +143,7 @@ def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
 
 def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
     """A literal ``[SEP]`` is letters, as it is to the encoder."""
-    pairs = write(
+    pairs = write_lines(
         tmp_path / "pairs.jsonl", [{"query": "[SEP] [CLS] a", "passage": "Take [SEP] the cat."}]
     )
     (pair,) = load_material(DataSettings(pairs=(pairs,)), tokenizer, READING).pairs
@@ -156,7 +151,7 @@ def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
 
 
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
-    path = write(tmp_path / "pairs.jsonl", [{"query": "a"}])
+    path = write_lines(tmp_path / "pairs.jsonl", [{"query": "a"}])
     with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
 

@@ -1,6 +1,5 @@
 """Hard negatives: which sentences are kept, which are dropped and why, and going on."""
 
-import gzip
 import json
 from collections import Counter
 
@@ -25,6 +24,7 @@ from milepost_train.mining import (
     mine,
     reason,
 )
+from support.files import write_lines
 
 BEES = (
     "The queen of the hive lays all the eggs. She lives for up to five years. "
@@ -99,11 +99,8 @@ def test_no_negatives(tmp_path):
 
 
 def files(folder, documents, questions):
-    texts, asked = folder / "documents.jsonl.gz", folder / "questions.jsonl"
-    lines = "".join(json.dumps(each) + "\n" for each in documents)
-    texts.write_bytes(gzip.compress(lines.encode(), mtime=0))  # the time would change its digest
-    asked.write_text("".join(json.dumps(each) + "\n" for each in questions))
-    return texts, asked
+    texts = write_lines(folder / "documents.jsonl.gz", documents)
+    return texts, write_lines(folder / "questions.jsonl", questions)
 
 
 def question(name="q", document="bees", text="What does the queen of the hive lay?", **fields):
@@ -243,7 +240,7 @@ def test_a_stopped_run_goes_on(tmp_path):
 
 def test_one_file_may_hold_both(tmp_path):
     path = tmp_path / "task.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in [*DOCUMENTS, question()]))
+    write_lines(path, [*DOCUMENTS, question()])
     out = tmp_path / "out.jsonl"
     mine(path, path, out, ENCODER)
     assert len(rows(out)[0]["negatives"]) > 3

@@ -13,7 +13,8 @@ from milepost_train.config import DataSettings
 from milepost_train.loading import PAIRS, Report, Texts, existing, load_task, task_files
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
-from support.tiny_runs import write_lines, write_run
+from support.files import write_lines
+from support.tiny_runs import write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."
 DOCUMENTS: list[dict[str, Any]] = [

@@ -14,6 +14,7 @@ from milepost.types import Document, Mark
 from milepost_eval.tasks import load
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
 from milepost_train.rules import RULES, questions_of
+from support.files import write_lines
 
 HIVES = """Keeping bees
 
@@ -249,7 +250,7 @@ def test_the_task_file_is_read_by_evaluation(tmp_path):
     source = Source(Document("bees", HIVES), facts={"licence": "CC0"})
     path = tmp_path / "made.jsonl"
     rows = list(task_rows(source, found.made, found.headings, "train"))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(path, rows)
     task = load(str(path), "train")
     assert [(q.text, q.spans, q.kind) for q in task.questions] == [
         (each.question, each.spans, each.kind) for each in found.made

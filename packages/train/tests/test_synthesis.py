@@ -26,6 +26,7 @@ from milepost_train.synthesis import (
     synthesize,
 )
 from support.chat_server import serving
+from support.files import write_lines
 
 ENCODER = fake_encoder()
 TEXT = "".join(
@@ -119,10 +120,8 @@ def test_excerpts_on_any_text(text, per_document, seed):
 
 
 def documents(folder, texts):
-    path = folder / "documents.jsonl"
     lines = ({"id": name, "text": text, "title": "Hives", "licence": "CC0"} for name, text in texts)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_lines(folder / "documents.jsonl", lines)
 
 
 def marked_in(body):

@@ -1,42 +1,173 @@
-"""Teachers of sentence-transformers, and targets that are kept."""
+"""Teachers: models of sentence-transformers, models of ours, and targets that are kept."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer as Backend
 
+from milepost.encoder.engine.folder import SHIPPED
 from milepost.encoder.engine.tokenizer import Tokenizer
-from milepost.errors import ModelError
+from milepost.errors import InputError, ModelError
+from milepost_train.batches import queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.config import DataSettings
 from milepost_train.data import tokenize
-from milepost_train.model import load_checkpoint
-from milepost_train.teacher import MeanTeacher, Targets
+from milepost_train.material import load_material
+from milepost_train.model import load_checkpoint, open_checkpoint
+from milepost_train.model.landmark_encoder import Reading
+from milepost_train.objectives import build
+from milepost_train.settings import MarkedStage
+from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, is_ours
+from support.small_material import Student
 from support.tiny_models import write_checkpoint
 
-TEXT = (
+LIGHT = SHIPPED / "landmark-light"
+READING = Reading(bos_token="[CLS]", landmark="[SEP]")
+TEXT = "The cat sat on the mat. The dog sat by the tree. A bird sat on the house."
+SMALL = {"documents": 1, "questions": 1, "hard": 1, "windows": (32,)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint as a run leaves it, whose sentences have ten tokens at most."""
+    made = tmp_path_factory.mktemp("landmarks")
+    write_checkpoint(made / "plain", "bert")
+    checkpoint = open_checkpoint(made / "plain")
+    checkpoint.reading = replace(checkpoint.reading, longest=10, window=64, left=16, right=8)
+    checkpoint.save(made / "run", torch.float32)
+    return made / "run"
+
+
+@pytest.fixture(scope="module")
+def teacher(folder: Path) -> LandmarkTeacher:
+    return LandmarkTeacher(folder)
+
+
+def text_of(teacher: LandmarkTeacher, words: str = TEXT) -> Any:
+    return tokenize(teacher.encoder.tokenizer, "name", "task", words)
+
+
+def landmarks_of(folder: Path, text: Any, last: int) -> Any:
+    """The landmarks of the first sentences in one window, by the network itself."""
+    with torch.no_grad():
+        return vectors_of(open_checkpoint(folder).model, windows_of([(0, 0, last)], [text], 2, 3))
+
+
+def test_landmarks_in_their_context_are_the_targets(folder: Path, teacher: Any) -> None:
+    """As one window gives them; of a part of a text nothing else is read."""
+    text = text_of(teacher)
+    found = teacher.of_sentences(text)
+    assert (found.dtype, found.shape, teacher.width) == (np.float16, (3, 32), 32)
+    assert np.allclose(found, landmarks_of(folder, text, 3), atol=2e-3)
+    begun = teacher.of_sentences(text.part(0, 2))
+    assert np.allclose(begun, landmarks_of(folder, text, 2), atol=2e-3)
+    assert not np.allclose(begun, found[:2], atol=2e-3)
+
+
+def test_a_long_sentence_is_the_mean_of_its_pieces(teacher: Any) -> None:
+    """What is longer than the teacher reads at once is read whole all the same."""
+    said = "The cat sat on the mat, " + "the cat sat on the mat, " * 3 + "the dog. "
+    long = text_of(teacher, f"The dog sat. {said}A bird sat.")
+    read = teacher.encoder.encode(long.words, spans=long.spans)
+    assert len(long.spans) == 3 < len(read.spans)
+    vectors = teacher.of_sentences(long).astype(np.float32)
+    mean = read.vectors[1:-1].mean(axis=0)
+    assert np.allclose(vectors[1], mean / np.linalg.norm(mean), atol=2e-3)
+    assert np.allclose(vectors[[0, 2]], read.vectors[[0, -1]], atol=2e-3)
+
+
+def test_questions_are_one_sentence(folder: Path, teacher: Any) -> None:
+    ids = teacher.encoder.tokenizer.encode(["where sat it"])[0].ids
+    model = open_checkpoint(folder).model
+    with torch.no_grad():
+        own = vectors_of(model, queries_of([np.array(ids, np.int32)], 2, 3))
+    assert np.allclose(teacher.of_questions(["where sat it"]), own, atol=2e-3)
+
+
+def test_what_its_vectors_hang_on(folder: Path, teacher: Any, tmp_path: Path) -> None:
+    """The same folder is the same teacher; other windows or weights are another."""
+    assert LandmarkTeacher(folder).fingerprint == teacher.fingerprint
+    other = open_checkpoint(folder)
+    other.reading = replace(other.reading, left=8)
+    other.save(tmp_path / "windows", torch.float32)
+    other = open_checkpoint(folder)
+    with torch.no_grad():
+        next(other.model.parameters()).add_(0.5)
+    other.save(tmp_path / "weights", torch.float32)
+    known = {LandmarkTeacher(tmp_path / name).fingerprint for name in ("windows", "weights")}
+    assert len({*known, teacher.fingerprint}) == 3
+    (tmp_path / "weights" / "tokenizer.json").unlink()
+    with pytest.raises(ModelError):
+        LandmarkTeacher(tmp_path / "weights")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataSettings:
+    task = tmp_path / "cats.jsonl"
+    rows = [
+        {"id": "a", "text": TEXT},
+        {"id": "q", "document": "a", "question": "where sat the cat?", "spans": [[0, 22]],
+         "split": "train"},
+    ]  # fmt: skip
+    task.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return DataSettings(tasks=(task,))
+
+
+def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:
+    tokenizer = Backend.from_file(str(folder / "tokenizer.json"))
+    return load_material(replace(data, **changes), tokenizer, READING, width=32)
+
+
+def test_a_run_is_taught_by_a_checkpoint(data: DataSettings, folder: Path) -> None:
+    material = material_of(data, folder, teacher=folder)
+    parts = build(MarkedStage(**SMALL, rank=0.5), material).step(Student(), Random(1))
+    assert {"distance", "rank"} <= set(parts)
+
+
+def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder: Path) -> None:
+    """The shipped light model, 256 numbers: its ranking is learned, its vectors are refused."""
+    assert is_ours(LIGHT)
+    material = material_of(data, folder, teacher=LIGHT)
+    wide = material.targets.of_text(material.texts[0])
+    assert wide.shape == (3, 256)
+    asked = material.question_target(0)
+    assert np.argmax(wide.astype(np.float32) @ asked.astype(np.float32)) == 0
+    with pytest.raises(InputError, match=r"to a teacher's of 256"):
+        build(MarkedStage(**SMALL), material)
+    stage = MarkedStage(**SMALL, distil=0, rank=1.0)
+    student = Student()
+    parts = build(stage, material).step(student, Random(1))
+    assert parts["rank"] > 0
+    assert student.gradients().abs().max() > 0
+
+
+WITH_HEADINGS = (
     "Where they sat\n\nThe cat sat on the mat. The dog sat by the tree.\n\n"
     "Of birds\n\nA bird sat on the house."
 )
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_checkpoint(tmp_path_factory.mktemp("teacher"), "bert")
 
 
-def text_of(folder: Path, words: str = TEXT) -> Any:
-    reader = Tokenizer(folder / "tokenizer.json", "[CLS]", "[SEP]")
+def read_by(saved: Path, words: str = WITH_HEADINGS) -> Any:
+    reader = Tokenizer(saved / "tokenizer.json", "[CLS]", "[SEP]")
     return tokenize(reader, "name", "task", words)
 
 
-def state_of(folder: Path, ids: list[int]) -> Any:
+def state_of(saved: Path, ids: list[int]) -> Any:
     """States of one row alone, by Milepost's own network."""
     row = torch.tensor([ids])
-    backbone = load_checkpoint(folder).backbone
+    backbone = load_checkpoint(saved).backbone
     with torch.no_grad():
         return backbone(row, torch.ones_like(row).bool(), torch.arange(len(ids))[None], None)[0]
 
@@ -46,22 +177,22 @@ def close(found: Any, expected: Any) -> bool:
     return float((torch.from_numpy(found).float() * target).sum()) > 0.999
 
 
-def test_a_sentence_alone(folder: Path) -> None:
+def test_a_sentence_alone(saved: Path) -> None:
     """The mean over all tokens, special ones too: as sentence-transformers counts it."""
-    teacher = MeanTeacher(folder)
-    text = text_of(folder)
+    teacher = MeanTeacher(saved)
+    text = read_by(saved)
     vectors = teacher.of_sentences(text)
     assert vectors.dtype == np.float16
     for number in range(len(text.spans)):
         ids = [2, *text.sentence(number).tolist(), 3]
-        assert close(vectors[number], state_of(folder, ids).mean(0))
+        assert close(vectors[number], state_of(saved, ids).mean(0))
     (question,) = teacher.of_questions(["where sat the cat"])
-    alone = text_of(folder, "where sat the cat")
-    assert close(question, state_of(folder, [2, *alone.ids.tolist(), 3]).mean(0))
+    alone = read_by(saved, "where sat the cat")
+    assert close(question, state_of(saved, [2, *alone.ids.tolist(), 3]).mean(0))
 
 
-def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    teacher, text = MeanTeacher(folder), text_of(folder)
+def test_targets_are_kept(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    teacher, text = MeanTeacher(saved), read_by(saved)
     first = Targets(teacher, tmp_path).of_text(text)
     read: list[Any] = []
     compute = MeanTeacher.of_sentences
@@ -76,17 +207,17 @@ def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert again.of_text(text) is again.of_text(text)
     assert read == []
     Targets(teacher, tmp_path).of_text(text.part(0, 2))
-    Targets(MeanTeacher(folder, longest=8), tmp_path).of_text(text)
+    Targets(MeanTeacher(saved, longest=8), tmp_path).of_text(text)
     # Passages, of which there are tens of thousands, are not kept.
     assert np.array_equal(Targets(teacher, tmp_path).of_text(replace(text, name="")), first)
     assert len(read) == 3
 
 
-def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None:
+def test_as_sentence_transformers_saves_it(saved: Path, tmp_path: Path) -> None:
     """The folder's own settings: prompts, length and pooling."""
     made = tmp_path / "st"
     made.mkdir()
-    for file in folder.iterdir():
+    for file in saved.iterdir():
         (made / file.name).write_bytes(file.read_bytes())
     (made / "1_Pooling").mkdir()
     name = "sentence_transformers.models"
@@ -100,16 +231,16 @@ def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None
     pooling.write_text('{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 32}')
     prompts = {"prompts": {"query": "the ", "document": ""}}
     (made / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-    plain, teacher = MeanTeacher(folder), MeanTeacher(made)
+    plain, teacher = MeanTeacher(saved), MeanTeacher(made)
     assert np.array_equal(teacher.of_questions(["cat"]), plain.of_questions(["the cat"]))
     long = "cat dog tree bird river house the on mat sat cat dog"
-    ids = text_of(folder, long).ids.tolist()[:8]
-    (vector,) = teacher.of_sentences(text_of(folder, long))
-    assert close(vector, state_of(folder, [2, *ids, 3]).mean(0))
+    ids = read_by(saved, long).ids.tolist()[:8]
+    (vector,) = teacher.of_sentences(read_by(saved, long))
+    assert close(vector, state_of(saved, [2, *ids, 3]).mean(0))
     pooling.write_text('{"pooling_mode": "cls", "word_embedding_dimension": 32}')
     (vector,) = MeanTeacher(made).of_questions(["cat"])
-    cat = [2, *text_of(folder, "the cat").ids.tolist(), 3]
-    assert close(vector, state_of(folder, cat)[0])
+    cat = [2, *read_by(saved, "the cat").ids.tolist(), 3]
+    assert close(vector, state_of(saved, cat)[0])
     (made / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="cannot be read"):
         MeanTeacher(made)

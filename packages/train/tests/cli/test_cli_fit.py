@@ -103,7 +103,6 @@ def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):
 
 
 @pytest.mark.usefixtures("fitted_once")
-@pytest.mark.usefixtures("fitted_once")
 def test_a_task_left_out_is_asked_for_and_reported(cli, own_model, task, tmp_path, monkeypatch):
     other = tmp_path / "more.jsonl"
     book_task(other, 40, 20, 10, size=800)

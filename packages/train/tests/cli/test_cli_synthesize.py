@@ -1,4 +1,4 @@
-"""``milepost synthesize``: questions from the command line, over HTTP and by rule."""
+"""``milepost synthesize`` and ``milepost mine``: questions and hard negatives."""
 
 import json
 
@@ -8,8 +8,10 @@ from click.testing import CliRunner
 from milepost.cli.console.options import Settings
 from milepost.errors import MilepostError
 from milepost_eval.tasks import load
+from milepost_train.cli.mine import mine
 from milepost_train.cli.synthesize import synthesize
 from support.chat_server import serving
+from support.files import write_lines
 
 TEXT = """Hives
 
@@ -27,15 +29,13 @@ def without_a_key(monkeypatch):
 
 @pytest.fixture
 def corpus(tmp_path):
-    path = tmp_path / "corpus.jsonl"
-    path.write_text(json.dumps({"id": "bees", "text": TEXT, "title": "Hives"}) + "\n")
-    return path
+    row = {"id": "bees", "text": TEXT, "title": "Hives"}
+    return write_lines(tmp_path / "corpus.jsonl", [row])
 
 
-def run(*args):
-    return CliRunner().invoke(
-        synthesize, [str(arg) for arg in args], obj=Settings(), standalone_mode=False
-    )
+def run(*args, command=synthesize):
+    given = [str(arg) for arg in args]
+    return CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
 
 
 def test_questions_of_a_language_model(corpus, tmp_path, model, monkeypatch):
@@ -139,3 +139,46 @@ def test_no_question_is_said(tmp_path):
     result = run(tmp_path / "text.txt", "--out", tmp_path / "out.jsonl", "--rules", "--dev", 0.1)
     assert result.return_value == 1
     assert "no question was made" in result.stderr
+
+
+BEES = (
+    "The queen lays the eggs of the hive. Workers feed the young with pollen. "
+    "Drones leave the hive in early summer. The old queen leaves it with a swarm. "
+)
+SHIPS = "Tugs pull large ships to the quay. A queen of the seas was launched here. "
+
+
+@pytest.fixture
+def task(tmp_path):
+    lines = [
+        {"id": "bees", "text": BEES},
+        {"id": "ships", "text": SHIPS},
+        {"document": "bees", "question": "Who lays the eggs?", "spans": [[0, 36]],
+         "split": "train"},
+    ]  # fmt: skip
+    return write_lines(tmp_path / "task.jsonl", lines)
+
+
+def test_negatives_and_counts(task, tmp_path, model):
+    out = tmp_path / "out.jsonl"
+    result = run(task, "--out", out, *model, command=mine)
+    assert result.exception is None
+    assert result.return_value == 0
+    (row,) = map(json.loads, out.read_text().splitlines())
+    assert {each["document"] for each in row["negatives"]} == {"bees", "ships"}
+    assert "1  questions" in result.output
+    assert "candidate: is next to the evidence" in result.output
+    kept = out.read_bytes()
+    assert run(task, "--out", out, *model, command=mine).output == result.output
+    assert out.read_bytes() == kept
+
+
+def test_bad_lines_are_named_and_end_in_1(task, tmp_path, model):
+    with task.open("a") as file:
+        file.write(
+            '{"document": "beez", "question": "Who?", "spans": [[0, 1]], "split": "train"}\n'
+        )
+    result = run(task, "--out", tmp_path / "out.jsonl", "--collection", 0, *model, command=mine)
+    assert result.return_value == 1
+    assert "line 4: no document 'beez'; try: 'bees'" in result.stderr
+    assert "1  lines or files that cannot be used" in result.output

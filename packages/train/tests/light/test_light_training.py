@@ -1,6 +1,5 @@
 """Training a light model: how it begins, what a step draws, and the folder at the end."""
 
-import gzip
 import json
 import shutil
 from pathlib import Path
@@ -43,6 +42,7 @@ from milepost_train.model.release import release
 from milepost_train.objectives.marked import candidates
 from milepost_train.settings import MarkedStage
 from milepost_train.teacher import Targets
+from support.files import write_lines
 from support.tiny_models import LIGHT_CONFIG, write_checkpoint
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
@@ -180,12 +180,6 @@ def test_it_begins_well_and_learns(material: Material) -> None:
 TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-
-
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
     """A folder of shared data, small and made here."""
@@ -199,16 +193,16 @@ def shared(tmp_path: Path) -> Path:
             asked = {"id": f"{name}-q", "document": name, "question": f"Who left {name}?"}
             split = "dev" if n == 2 else "train"
             questions.append({**asked, "spans": [[at, at + 8]], "split": split})
-        write(tmp_path / "tasks" / task / "documents.jsonl.gz", documents)
-        write(tmp_path / "tasks" / task / "questions.jsonl.gz", questions)
+        write_lines(tmp_path / "tasks" / task / "documents.jsonl.gz", documents)
+        write_lines(tmp_path / "tasks" / task / "questions.jsonl.gz", questions)
     kinds = [("CC0", "train"), ("CC-BY-NC-4.0", "train"), ("CC0", "dev"), ("CC0", "test")] * 5
     rows = [
         {"id": f"c{n}", "licence": licence, "split": part, "text": f"Kept{n}. {TEXT}"}
         for n, (licence, part) in enumerate(kinds)
     ]
-    write(tmp_path / "corpus" / "health.jsonl.gz", rows)
-    write(tmp_path / "pairs" / "definitions.jsonl.gz", [{"query": "What is wax?", "passage": "x"}])
-    write(tmp_path / "pairs" / "sentence-cloze.jsonl.gz", [{"query": "No.", "passage": "x"}])
+    write_lines(tmp_path / "corpus" / "health.jsonl.gz", rows)
+    for name, query in (("definitions", "What is wax?"), ("sentence-cloze", "No.")):
+        write_lines(tmp_path / "pairs" / f"{name}.jsonl.gz", [{"query": query, "passage": "x"}])
     return tmp_path
 
 

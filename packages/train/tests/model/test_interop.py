@@ -2,9 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +25,6 @@ from milepost_train.model import (
 from milepost_train.model.export import fingerprint
 from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_encoder import Reading, TorchEngine
-from milepost_train.model.landmark_transformer import LandmarkTransformer
 from milepost_train.run import opened
 from support.tiny_models import (
     CLS,
@@ -35,6 +32,7 @@ from support.tiny_models import (
     TEXT,
     TEXTS,
     encoder,
+    lmk_folder,
     save_tokenizer,
     tiny_folder,
     write_checkpoint,
@@ -140,17 +138,8 @@ def test_checkpoint_of_ours(tmp_path: Path) -> None:
         read_folder(folder, granularity=8)
 
 
-MASK = 4
+SENTENCE_MARKS = {"landmark": 4, "granularity": SENTENCES}  # a token of its own, [MASK]
 TEXT_OF_THREE = "the cat sat on the mat. the dog sat on the tree. who sat on the house?"
-
-
-def written(folder: Path, **changes: Any) -> Path:
-    """A folder of ours with a landmark of its own after each sentence."""
-    usual = {"landmark": MASK, "granularity": SENTENCES, "unit_landmarks": True}
-    lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=8)
-    settings = replace(lmk.settings, **{**usual, **changes})
-    write_folder(LandmarkTransformer(lmk.backbone, lmk.tokenizer, settings), folder)
-    return folder
 
 
 def inside(root: Path) -> Path:
@@ -167,14 +156,14 @@ def inside(root: Path) -> Path:
 
 def test_a_folder_of_ours_is_where_a_training_may_begin(tmp_path: Path) -> None:
     """`milepost train --init` opens what `write_folder` wrote, with its landmark."""
-    written(tmp_path / "lmk", granularity=32)
+    lmk_folder(tmp_path / "lmk", landmark=4, granularity=32)
     config = read_config(write_run(tmp_path / "data", init="../lmk"))
     assert opened(config).reading.landmark == "[MASK]"
 
 
 def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> None:
     """Landmarks after sentences, of unit length: document vectors are the same in both."""
-    folder = written(tmp_path / "lmk")
+    folder = lmk_folder(tmp_path / "lmk", **SENTENCE_MARKS)
     released = release(folder, tmp_path / "out")
     manifest = released.manifest
     assert (manifest.bos_token, manifest.landmark, manifest.own_sentence) == (
@@ -192,13 +181,15 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
 @pytest.mark.parametrize("prompt", ["query_prompt", "document_prompt"])
 def test_settings_that_a_model_folder_does_not_have(tmp_path: Path, prompt: str) -> None:
     with pytest.raises(ModelError, match="puts prompts in front of texts"):
-        release(written(tmp_path / "lmk", **{prompt: "dog: "}), tmp_path / "out")
+        release(
+            lmk_folder(tmp_path / "lmk", **SENTENCE_MARKS, **{prompt: "dog: "}), tmp_path / "out"
+        )
     assert not (tmp_path / "out").exists()
 
 
 def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
     """A window opens with one, so such a folder is read by `read_folder` alone."""
-    folder = written(tmp_path / "lmk", bos_ids=(CLS, CLS))
+    folder = lmk_folder(tmp_path / "lmk", **SENTENCE_MARKS, bos_ids=(CLS, CLS))
     assert len(read_folder(folder).model().encode_document(TEXTS)) == len(TEXTS)
     with pytest.raises(ModelError, match="starts rows with 2 tokens"):
         open_checkpoint(folder)
