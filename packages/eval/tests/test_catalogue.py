@@ -10,7 +10,6 @@ from milepost_eval.catalogue import KINDS, SystemRow, chosen, read_catalogue
 from milepost_eval.factory import SystemFactory
 from milepost_eval.vectors import Vectors
 
-ROOT = Path(__file__).resolve().parents[3]
 DOCUMENTS = [
     Document("d", "Bees build cells of wax. The queen lays eggs.\n\nShips carry grain. " * 9)
 ]

@@ -1,4 +1,4 @@
-"""Late interaction and sparse vectors."""
+"""Late interaction, sparse vectors, and one vector a document in every way to make it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,13 +8,15 @@ import pytest
 
 from milepost.documents import split
 from milepost.errors import InputError
+from milepost.testing import fake_encoder
 from milepost.types import Document, Span
-from milepost_eval.embedders import SentenceTransformerEmbedder, WordLlama
+from milepost_eval.embedders import LandmarkEmbedder, SentenceTransformerEmbedder, WordLlama
 from milepost_eval.embedders.base import unit
 from milepost_eval.factory import SystemFactory
 from milepost_eval.systems.dense import Dense
 from milepost_eval.systems.late import Late
 from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
+from milepost_eval.systems.whole import Whole
 from milepost_eval.vectors import Vectors
 from support.tiny_models import WORDS as TEXT
 from support.tiny_models import sentence_transformer
@@ -158,3 +160,87 @@ def test_it_joins_words_over_the_same_units(splade: Sparse) -> None:
     fused = SystemFactory(Vectors(None)).make("splade:400+bm25")
     ranking = next(iter(fused.open(SPARSE).search(["Who lays eggs?"])))
     assert ranking.best(1)[0].document == "bees"
+
+
+WHOLES = (
+    Document("long", TEXT * 4),
+    Document("blank", " "),
+    Document("short", "The bird sat on the tree."),
+)
+TEXTS = [WHOLES[0].text, WHOLES[2].text]
+
+
+@pytest.fixture(scope="module")
+def bert(tiny: Path) -> SentenceTransformerEmbedder:
+    return SentenceTransformerEmbedder("tiny", tiny)
+
+
+def test_own_is_what_users_get(bert: SentenceTransformerEmbedder) -> None:
+    opened = Whole("document:own", bert, "own", Vectors(None)).open(WHOLES)
+    np.testing.assert_allclose(opened.vectors, unit(bert.model.encode(TEXTS)), atol=1e-3)
+    assert opened.tokens == 30 + 7
+    (ranking,) = opened.search(["the bird sat on the tree."])
+    assert ranking.documents(3) == ["short", "long"]
+    assert ranking.best(1)[0].end == len(TEXTS[1])
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_pooling_of_what_is_read(bert: SentenceTransformerEmbedder, pooling: str) -> None:
+    import torch
+
+    def states(text: str) -> np.ndarray:
+        found = bert.model.tokenizer(text, return_tensors="pt", truncation=True, max_length=32)
+        with torch.no_grad():
+            rows = bert.model[0].auto_model(**found).last_hidden_state[0].numpy()
+        return rows[0] if pooling == "cls" else rows.mean(axis=0)
+
+    opened = Whole("d", bert, pooling, Vectors(None)).open(WHOLES)
+    wanted = unit(np.array([states(text) for text in TEXTS]))
+    np.testing.assert_allclose(opened.vectors, wanted, atol=1e-3)
+    asked = unit(np.array([states("a whale")]))
+    np.testing.assert_allclose(opened.scores(["a whale"]), asked @ wanted.T, atol=3e-3)
+    assert opened.tokens == 30 + 7
+
+
+def test_late_reads_everything(bert: SentenceTransformerEmbedder) -> None:
+    opened = Whole("d", bert, "late", Vectors(None)).open(WHOLES)
+    wanted = unit(np.array([bert.within(text, [(0, len(text))])[0][0] for text in TEXTS]))
+    np.testing.assert_allclose(opened.vectors, wanted, atol=2e-3)
+    assert opened.tokens == sum(bert.within(text, [])[2] for text in TEXTS) > 37
+
+
+@pytest.mark.parametrize("pooling", ["lmk", "own", "mean"])
+def test_landmarks_read_everything(pooling: str) -> None:
+    encoder = fake_encoder()
+    model = LandmarkEmbedder(encoder)
+    opened = Whole("d", model, pooling, Vectors(None)).open(WHOLES)
+    if pooling == "mean":
+        wanted = [unit(model.within(text, [(0, len(text))])[0])[0] for text in TEXTS]
+    else:
+        wanted = [encoder.encode(text).document for text in TEXTS]
+    np.testing.assert_allclose(opened.vectors, wanted, atol=2e-3)
+    assert opened.tokens == sum(map(encoder.count_tokens, TEXTS))
+    asked = encoder.encode_query("a whale")
+    np.testing.assert_allclose(opened.scores(["a whale"])[0], opened.vectors @ asked, atol=2e-3)
+
+
+@pytest.mark.parametrize("pooling", ["own", "cls", "mean", "late"])
+def test_what_is_kept_changes_nothing(
+    bert: SentenceTransformerEmbedder, tmp_path: Path, pooling: str
+) -> None:
+    kept = Vectors(tmp_path / "vectors.db")
+    runs = [
+        Whole("d", bert, pooling, where).open(WHOLES).scores(["the cat"]).tobytes()
+        for where in (Vectors(None), kept, kept)
+    ]
+    assert len(set(runs)) == 1
+
+
+def test_what_does_not_go_together_is_refused(bert: SentenceTransformerEmbedder) -> None:
+    model = LandmarkEmbedder(fake_encoder())
+    with pytest.raises(InputError, match="unknown pooling 'max'"):
+        Whole("d", bert, "max", Vectors(None))
+    with pytest.raises(InputError, match="tiny does not know lmk pooling"):
+        Whole("d", bert, "lmk", Vectors(None))
+    with pytest.raises(InputError, match="landmark does not know cls pooling"):
+        Whole("d", model, "cls", Vectors(None))

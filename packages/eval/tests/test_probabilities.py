@@ -12,6 +12,7 @@ from milepost_eval.probabilities import Said, calibration, of_probabilities, ref
 from milepost_eval.records import from_value, to_value
 from milepost_eval.session import Session
 from milepost_eval.statistics import interval
+from support.files import write_lines
 
 TENTHS = st.integers(0, 10).map(lambda tenth: tenth / 10)
 
@@ -90,8 +91,7 @@ def test_a_run_on_a_real_index(tmp_path, capsys):
         {"document": "bees", "question": "Which wasps paint marble statues?", "spans": []},
         {"document": "ships", "question": "How deep is the Baltic?", "spans": []},
     ]
-    path = tmp_path / "mine.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = write_lines(tmp_path / "mine.jsonl", rows)
     session = Session(
         (str(path),),
         ("landmark", "bm25"),

@@ -1,6 +1,6 @@
 """What a run says, for people: tables and the plot of planted figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -22,10 +22,8 @@ def record(
     task: str,
     level: float,
     *,
-    setting: str = "document",
     noise: Sequence[float] = (0.0,),
     kinds: Sequence[str] = ("",),
-    budgets: Mapping[int, float] | None = None,
 ) -> Record:
     """Figures around a level; ``noise`` is added to one document after the other."""
     count = DOCUMENTS * EACH
@@ -34,14 +32,13 @@ def record(
         f"recall@{budget}": tuple(
             level + more + noise[number // EACH % len(noise)] for number in range(count)
         )
-        for budget, more in (budgets or {800: -0.1, 1600: 0.0, 3200: 0.1}).items()
+        for budget, more in {800: -0.1, 1600: 0.0, 3200: 0.1}.items()
     }
     return record_of(
         system,
         task,
         figures,
         documents,
-        setting=setting,
         kinds=tuple(kinds[number % len(kinds)] for number in range(count)),
         positions=tuple((number % 20) / 20 for number in range(count)),
         lengths=tuple(3000 + 1000 * (number // EACH) for number in range(count)),

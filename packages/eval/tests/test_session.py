@@ -20,6 +20,7 @@ from milepost_eval.systems.landmark import Milepost
 from milepost_eval.systems.units import Scored, Units
 from milepost_eval.types import Place, Question, Task
 from milepost_eval.vectors import Vectors
+from support.files import write_lines
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " * 4
 LINES = (
@@ -33,9 +34,7 @@ LINES = (
 
 
 def own(path: Path, *lines: dict[str, object]) -> str:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines or LINES), encoding="utf-8")
-    return str(path)
+    return str(write_lines(path, lines or LINES))
 
 
 @pytest.fixture

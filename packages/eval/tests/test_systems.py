@@ -51,7 +51,6 @@ def test_the_system_scores_by_it() -> None:
         assert ranking.best(3) == ranking.spend(100) == []
 
 
-BEES = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " * 6
 SHIPS = "Ships carry grain to the harbour. The captain eats cheese. Cranes lift the grain. " * 6
 QUESTIONS = ["Who lays eggs in cells of wax?", "What do cranes lift?", "zzz"]
 

@@ -13,6 +13,7 @@ from milepost_eval.tasks import load
 from milepost_eval.tasks.articles import read_articles
 from milepost_eval.tasks.own import read_own
 from milepost_eval.tasks.reading import objects
+from support.files import write_lines
 
 TEXT = "Leave is signed by the head of office. Lunch is at noon."
 DOCUMENT = {"id": "handbook", "text": TEXT, "licence": "mine"}
@@ -152,12 +153,10 @@ def test_twins_and_distance_are_read(tmp_path):
         "id": "q", "document": "d", "question": "How often does Gannick flash?", "split": "dev",
         "spans": [[0, 22]], "twins": [[23, 46]], "distance": 2,
     }  # fmt: skip
-    own = tmp_path / "own.jsonl"
-    own.write_text(json.dumps({"id": "d", "text": text}) + "\n" + json.dumps(question) + "\n")
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "documents.jsonl").write_text(json.dumps({"id": "d", "text": text}) + "\n")
-    (folder / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    document = {"id": "d", "text": text}
+    own = write(tmp_path / "own.jsonl", document, question)
+    write_lines(tmp_path / "folder" / "documents.jsonl", [document])
+    folder = write_lines(tmp_path / "folder" / "questions.jsonl", [question]).parent
     for path in (own, folder):
         (found,) = load(str(path), "dev").questions
         assert (found.twins, found.distance) == (((23, 46),), 2)
@@ -169,9 +168,7 @@ def article(name: str, title: str, *parts: str, kind: str = "howto", split: str 
 
 
 def corpus(folder: Path, *rows: dict) -> Path:
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    (folder / "howto.jsonl.gz").write_bytes(gzip.compress(data))
-    return folder
+    return write_lines(folder / "howto.jsonl.gz", rows).parent
 
 
 def test_titles_and_headings_are_asked_and_taken_out(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Tasks: shared, public, and the protocol that they keep."""
 
-import gzip
 import json
 import random
 from dataclasses import replace
@@ -16,13 +15,12 @@ from milepost_eval.tasks import for_tuning, load, take
 from milepost_eval.tasks.judged import read_beir
 from milepost_eval.tasks.shared import read_folder
 from milepost_eval.types import Question, Task
+from support.files import write_lines
 
 
 def folder(path: Path, documents: list[dict], questions: list[dict]) -> Path:
-    path.mkdir(exist_ok=True)
-    for name, rows in (("documents", documents), ("questions", questions)):
-        (path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    write_lines(path / "documents.jsonl", documents)
+    return write_lines(path / "questions.jsonl", questions).parent
 
 
 DOCUMENTS = [
@@ -103,27 +101,21 @@ def test_a_text_is_no_file_of_questions(tmp_path: Path) -> None:
         load(str(path), "dev")
 
 
-def jsonl(path: Path, *rows: dict) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-
-
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     folder = tmp_path / "scifact"
-    jsonl(
-        folder / "corpus.jsonl",
+    rows = [
         {"_id": "d1", "title": "Wax", "text": "Bees build cells.", "metadata": {}},
         {"_id": "d2", "title": "", "text": "Ants carry leaves.", "metadata": {}},
         {"_id": "d3", "title": "", "text": "Nobody asks of me.", "metadata": {}},
-    )
-    jsonl(
-        folder / "queries.jsonl",
+    ]
+    write_lines(folder / "corpus.jsonl", rows)
+    rows = [
         {"_id": "1", "text": "What do bees build?", "metadata": {}},
         {"_id": "2", "text": "Who carries leaves?", "metadata": {}},
         {"_id": "3", "text": "A question of another split?", "metadata": {}},
-    )
+    ]
+    write_lines(folder / "queries.jsonl", rows)
     (folder / "qrels").mkdir()
     (folder / "qrels" / "test.tsv").write_text(
         "query-id\tcorpus-id\tscore\n1\td1\t2\n1\td2\t1\n1\td3\t0\n2\td3\t0\n"
@@ -144,7 +136,8 @@ def test_beir(beir: Path) -> None:
 
 def test_beir_judgements_as_lines(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").unlink()
-    jsonl(beir / "qrels" / "test.jsonl", {"query-id": "2", "corpus-id": "d2", "score": 1.0})
+    row = {"query-id": "2", "corpus-id": "d2", "score": 1.0}
+    write_lines(beir / "qrels" / "test.jsonl", [row])
     assert read_beir(beir, "test").questions[0].relevant == {"d2": 1}
 
 

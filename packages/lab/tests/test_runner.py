@@ -11,7 +11,6 @@ from milepost.errors import InputError
 from milepost_eval.runs import Run as Results
 from milepost_eval.statistics import Difference, Interval
 from milepost_lab import runner
-from milepost_lab.command import lab
 from milepost_lab.runner import Lines, Report, study, table
 
 
@@ -80,10 +79,3 @@ def test_a_plot_is_drawn_where_a_study_has_lines(tmp_path):
     assert file.read_text().startswith("<?xml")
     with pytest.raises(InputError, match="no plot"):
         runner.draw(Report(rows), file)
-
-
-def test_the_table_of_studies_says_what_they_say():
-    for name, (_, text) in lab.table.items():
-        command = lab.get_command(None, name)
-        assert command.name == name
-        assert command.get_short_help_str(200) == text.rstrip(".") + "."

@@ -10,6 +10,7 @@ import pytest
 
 from milepost_eval.records import read
 from support.cli_process import command, environment
+from support.files import write_lines
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " + "Workers feed the young. " * 8
 SHIPS = (
@@ -31,9 +32,7 @@ def questions(tmp_path):
             "type": "scattered",
         },
     ]
-    path = tmp_path / "questions.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_lines(tmp_path / "questions.jsonl", lines)
 
 
 def test_a_table_of_systems_by_task(cli, questions):

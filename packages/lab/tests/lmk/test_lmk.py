@@ -1,7 +1,5 @@
 """Landmarks in texts, cuts, conversion, and the study in a tiny setting."""
 
-import gzip
-import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +22,7 @@ from milepost_lab.lmk.study import command
 from milepost_train.model import open_checkpoint
 from milepost_train.model.bert import Bert
 from milepost_train.model.landmark_encoder import LandmarkEncoder
+from support.files import write_lines
 from support.tiny_models import CONFIGS, write_checkpoint
 
 ARMS = get_args(Arm)
@@ -174,9 +173,7 @@ def folders(root: Path) -> tuple[Path, Path]:
         return " ".join(drawn.choice(words) for _ in range(count))
 
     def write(name: str, rows: list[dict[str, Any]]) -> None:
-        path = root / "data" / f"{name}.jsonl.gz"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode()))
+        write_lines(root / "data" / f"{name}.jsonl.gz", rows)
 
     documents = [{"id": f"d{n}", "text": text(11_000)} for n in range(4)]
     asked = [

@@ -1,7 +1,5 @@
 """Indices of separation by hand (facts page 13), and the study."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -9,6 +7,7 @@ import torch
 from milepost.errors import InputError
 from milepost_lab.quality.model import dunn, layer_weights, permuted, probe, separation, xie_beni
 from milepost_lab.quality.study import command
+from support.files import write_lines
 
 FOUR = np.array([[0, 0], [2, 0], [10, 0], [12, 0]], float)
 PAIRS = np.array([0, 0, 1, 1])
@@ -72,10 +71,9 @@ def test_weights_find_the_layer_that_separates():
 
 
 def test_the_study_runs(run_study, tmp_path):
-    file = tmp_path / "texts.jsonl"
     words = ("The bees build wax cells number", "Ships sail on deep water number")
     rows = [{"text": f"{words[n % 2]} {n}.", "label": n % 2} for n in range(12)]
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = write_lines(tmp_path / "texts.jsonl", rows)
     found = run_study(command, file, "--permutations", 3)
     names = [row["vectors"] for row in found["rows"]]
     assert names == [

@@ -1,15 +1,12 @@
 """X-Pool: scores, loss and training by hand (facts page 03), and the study."""
 
-import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
-from milepost.cli.console.options import Settings
 from milepost.errors import InputError
 from milepost_lab.pooling import module
 from milepost_lab.pooling.base import padded
@@ -94,13 +91,11 @@ def test_the_study_has_a_row_for_every_ranking():
     assert 0 <= report.record["ceiling"] <= 1
 
 
-def test_the_command_reads_a_task_and_names_one_without_training_questions(tmp_path, model):
+def test_the_command_reads_a_task_and_names_one_without_training_questions(
+    tmp_path, model, run_study
+):
     task = write_task(tmp_path / "small")
-    given = [str(task), "--steps", "2", "--json", *model]
-    result = CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
-    assert result.exception is None, result.exception
-    assert json.loads(result.stdout)["ceiling"] == 1
+    assert run_study(command, task, "--steps", 2, *model)["ceiling"] == 1
     task = write_task(tmp_path / "other", splits=("dev",))
-    given[0] = str(task)
-    result = CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
-    assert "no train question" in str(result.exception)
+    with pytest.raises(InputError, match="no train question"):
+        run_study(command, task, "--steps", 2, *model)
