@@ -63,7 +63,6 @@ SLOW = (
     "tests/bench",
     "tests/index/test_cache.py",
     "tests/index/test_cluster.py",
-    "tests/index/test_worker.py",
     "tests/server",
     "tests/exports/view",
     "tests/cli/test_cli_ask.py",
@@ -122,11 +121,9 @@ def pytest_report_header() -> list[str]:
     return [f"not installed, not tested: {names}"] if names else []
 
 
-_RAY = ("tests/index/test_cluster.py", "tests/index/test_worker.py")
-
 _TOGETHER = {
     # Starting Ray takes all cores for half a minute, all that it gives itself: never two at once.
-    **{ROOT / name: "ray" for name in _RAY},
+    ROOT / "tests/index/test_cluster.py": "ray",
     # Their fixtures take many seconds; one worker makes them once.
     **{
         ROOT / name: name

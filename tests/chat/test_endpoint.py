@@ -58,19 +58,21 @@ def test_what_the_endpoint_asks_to_wait_is_waited():
     assert chat.times[1] - chat.times[0] >= 0.3
 
 
-def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
-    with serving(503) as chat:
-        with pytest.raises(MilepostError, match=r"HTTP 503.*tried 3 times"):
-            endpoint(chat, tries=3).ask(ASKED)
-        assert len(chat.requests) == 3
-
-
-@pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
-def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
+@pytest.mark.parametrize(
+    ("status", "error", "said", "asked"),
+    [
+        (503, MilepostError, r"HTTP 503.*tried 3 times", 3),
+        (401, MilepostError, "OPENAI_API_KEY", 1),
+        (404, MilepostError, "--endpoint", 1),
+        *((status, NoResponse, str(status), 1) for status in (400, 413, 422)),
+    ],
+)
+def test_only_trouble_is_tried_again_and_what_stays_is_an_error(status, error, said, asked):
+    """Refusals of everybody and of one request are not."""
     with serving(status) as chat:
-        with pytest.raises(MilepostError, match=hint):
-            endpoint(chat).ask(ASKED)
-        assert len(chat.requests) == 1
+        with pytest.raises(error, match=said):
+            endpoint(chat, tries=3).ask(ASKED)
+        assert len(chat.requests) == asked
 
 
 @pytest.mark.parametrize("status", [301, 307])
@@ -82,14 +84,6 @@ def test_a_redirect_is_not_followed(status):
         ):
             endpoint(chat, key="secret").ask(ASKED)
         assert not other.requests
-
-
-@pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_request_that_cannot_be_answered(status):
-    with serving(status) as chat:
-        with pytest.raises(NoResponse, match=str(status)):
-            endpoint(chat).ask(ASKED)
-        assert len(chat.requests) == 1
 
 
 def test_answers_that_are_never_readable():

@@ -3,8 +3,6 @@
 import pytest
 
 import milepost
-from milepost.cli.packages import COMMANDS
-from milepost.cli.program import program
 from milepost.errors import MilepostError
 from support.cli_process import loaded
 
@@ -95,14 +93,6 @@ def test_a_cached_search_loads_no_reader(model, cli, notes):
     avoided = {"rich.progress", "rich.table", "charset_normalizer", "markdown_it", "pathspec"}
     avoided |= {"pypdfium2", "docx", "selectolax", "nupunkt", "torch"}
     assert not avoided & loaded(running(*args))
-
-
-def test_the_table_of_commands_says_what_they_say():
-    for name in program.list_commands(None):
-        command = program.get_command(None, name)
-        assert command.name == name
-        if name in COMMANDS:
-            assert command.get_short_help_str(200) == COMMANDS[name][1].rstrip(".") + "."
 
 
 def test_a_search_imports_no_other_command():

@@ -1,16 +1,19 @@
-"""``milepost search``, and the cache that it keeps."""
+"""``milepost search``, the cache that it keeps, and models whose scores are no probabilities."""
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 import milepost
-from milepost.encoder.engine.folder import cache_folder
+from milepost.encoder.engine.folder import cache_folder, find_model
+from milepost.encoder.engine.manifest import MANIFEST
 from milepost.search.heat import strip
 from milepost.types import Hit
-from support.pdf_writer import PdfPage, write_pdf
+from support.cli_fixtures import Cli
+from support.pdf_writer import PdfPage, pdf_of, write_pdf
 from support.small_index import write_schema
 
 
@@ -246,26 +249,71 @@ def test_a_cache_that_cannot_be_used_is_done_without(cli, model, notes, tmp_path
     assert cli("search", "bees", notes / "bees.txt", "-q", *model).stderr == ""
 
 
-def test_a_damaged_cache_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
-    cli("search", "bees", notes / "bees.txt", *model)
-    (file,) = (cache_folder() / "indexes").glob("*/milepost.sqlite")
+def damaged(folder: Path) -> None:
+    file = folder / "milepost.sqlite"
     data = bytearray(file.read_bytes())
     data[100:3000] = b"\xff" * 2900
     file.write_bytes(data)
-    result = cli("search", "What do bees build?", notes / "bees.txt", "--json", *model)
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
 
 
-def test_a_cache_of_an_older_schema_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
+@pytest.mark.parametrize("harm", [damaged, lambda folder: write_schema(folder, 2)])
+def test_a_cache_that_is_damaged_or_of_an_older_schema_is_made_anew(
+    cli, model, notes, tmp_path, monkeypatch, harm
+):
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     asked = "search", "What do bees build?", notes / "bees.txt", *model
     before = cli(*asked).stdout
     (folder,) = (cache_folder() / "indexes").iterdir()
-    write_schema(folder, 2)
+    harm(folder)
     result = cli(*asked, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     assert json.loads(result.stdout)["report"]["added"] == [str(notes / "bees.txt")]
     assert cli(*asked).stdout == before
     assert json.loads(cli(*asked, "--json").stdout)["report"]["unchanged"]
+
+
+@pytest.fixture
+def unfitted(tmp_path: Path) -> list[str]:
+    """The light model as it was before ``milepost fit``."""
+    folder = shutil.copytree(find_model("landmark-light").path, tmp_path / "unfitted")
+    for name in ("ranking.npz", "SHA256SUMS"):
+        (folder / name).unlink(missing_ok=True)
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    (folder / MANIFEST).write_text(json.dumps(manifest | {"fusion": {}}), encoding="utf-8")
+    return ["--model", str(folder)]
+
+
+def test_a_search_prints_no_percentages(cli: Cli, notes: Path, unfitted: list[str]) -> None:
+    asked = "search", "Who repairs trams in Lisbon?", notes, *unfitted
+    shown = cli(*asked, "-C", 0)
+    assert shown.stdout
+    assert "%" not in shown.stdout + shown.stderr
+    assert "weaker" not in shown.stderr
+    record = json.loads(cli(*asked, "--json").stdout)
+    assert record["calibrated"] is False
+    assert shown.stdout.count("notes") == len(record["passages"])
+
+
+def test_a_fit_without_trees_calibrates(cli: Cli, notes: Path, unfitted: list[str]) -> None:
+    manifest = Path(unfitted[1]) / MANIFEST
+    fields = json.loads(manifest.read_text("utf-8"))
+    fields["fusion"] = {"calibration": [-1.0, 0.5, 0.1, 0.0]}
+    manifest.write_text(json.dumps(fields), encoding="utf-8")
+    asked = "search", "What do bees build?", notes, *unfitted
+    assert "%" in cli(*asked, "-C", 0).stdout
+    assert json.loads(cli(*asked, "--json").stdout)["calibrated"] is True
+
+
+def test_limits_by_percentage_are_doubted(
+    cli: Cli, notes: Path, tmp_path: Path, unfitted: list[str]
+) -> None:
+    questions = tmp_path / "questions.txt"
+    questions.write_text("What do bees build?\n", encoding="utf-8")
+    pdf = tmp_path / "bees.pdf"
+    pdf.write_bytes(pdf_of(["Bees build cells of wax."]))
+    for asked in (
+        ("table", questions, notes, "-o", tmp_path / "out.csv"),
+        ("annotate", pdf, "What do bees build?", "--out", tmp_path / "marked.pdf"),
+    ):
+        assert "milepost fit" in cli(*asked, *unfitted).stderr
+        assert "milepost fit" not in cli(*asked, "--overwrite", "--model", "landmark-light").stderr

@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.cli.console.options import Settings
-from milepost.cli.console.progress import Bar
-from milepost.index.intake import Step
 from support.cli_process import command, environment, started
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
@@ -48,12 +45,6 @@ def test_force_color_and_the_option_win(cli, model, db, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR")
     assert ESCAPE not in cli(*args, color=True).stdout
     assert ESCAPE in cli(*args, "--color=always", color=True).stdout
-
-
-def reading():
-    with Bar(Settings()) as bar:
-        for done in (0, 3, 9):
-            bar(Step("/notes/bees.txt", 2, 3, 10, done))
 
 
 def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):

@@ -47,10 +47,6 @@ def blocks(language: str, text: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def command(number: str) -> str:
-    return README.split(f"<!-- command {number} -->\n```sh\n")[1].split("\n```")[0]
-
-
 def anchors(page: Path) -> set[str]:
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)

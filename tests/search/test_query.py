@@ -1,8 +1,12 @@
-"""Questions: words, phrases, operators, scope, notes on their language."""
+"""Questions: words, phrases, operators, scope, their language, and names of the report asked."""
+
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
+import milepost
 from milepost.errors import InputError
 from milepost.language.detection import SupportedLanguages
 from milepost.language.terms import question_terms
@@ -10,7 +14,11 @@ from milepost.search import Limits, Query
 from milepost.search import scope as room
 from milepost.search.language_notes import language_notes
 from milepost.search.query import DEFAULT_K, Budget, parse_length
+from milepost.search.subject import SHORTEST, shortened
 from milepost.testing import fake_encoder
+from milepost.types import Document
+from support.annual_reports import HEAD, REPORT, REPORTS, TALK
+from support.annual_reports import PAGES as OF_THE_REPORT
 from support.languages import PAGES
 from support.search_stores import filled, gathered, put, searched, unit
 from support.store_reads import reads
@@ -55,20 +63,15 @@ def test_something_limits_every_result(k: int | None, budget: str | None, wanted
     assert Limits() == Limits.parse()
 
 
-@pytest.mark.parametrize("k", [0, -1])
-def test_no_passages_cannot_be_asked_for(k: int) -> None:
-    with pytest.raises(InputError, match="1 or more"):
-        Limits.parse(k)
-    with pytest.raises(InputError, match="1 or more"):
-        Query.parse("Who?", MODEL, k=k)
-
-
-@pytest.mark.parametrize("min_score", [-0.01, 1.01, 20, float("nan")])
-def test_what_is_not_a_probability_is_refused(min_score: float) -> None:
-    with pytest.raises(InputError, match="is not a probability"):
-        Limits.parse(min_score=min_score)
-    with pytest.raises(InputError, match="not a probability"):
-        Query.parse("Who?", MODEL, min_score=min_score)
+@pytest.mark.parametrize(
+    "limit",
+    [*({"k": k} for k in (0, -1)), *({"min_score": p} for p in (-0.01, 1.01, 20, float("nan")))],
+)
+def test_limits_that_cannot_be_are_refused(limit: dict[str, float]) -> None:
+    said = "1 or more" if "k" in limit else "is not a probability"
+    for parse in (Limits.parse, partial(Query.parse, "Who?", MODEL)):
+        with pytest.raises(InputError, match=said):
+            parse(**limit)
 
 
 def test_a_query_holds_everything_that_is_asked() -> None:
@@ -164,3 +167,60 @@ def test_vocabulary_decides_where_the_language_does_not() -> None:
     assert not noted("Wer?", PAGES["de", "Latin"], reads=None, known=0.6)
     assert "hardly knows" not in noted("Wer?", PAGES["de", "Latin"], known=0.3)
     assert language_notes("eggs", ["CN1C=NC2"], None, 0.3, 1.0) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("Tern Water, FY2022: how many owners were met?", "how many owners were met?"),
+        ("How many owners did Tern Water meet in fiscal 2022?", "How many owners did meet?"),
+        ("What was Tern Water's share of the land?", "What was share of the land?"),
+        ("tern water 2022 owners of land", "owners of land"),
+        ("How many owners were met in 2022?", "How many owners were met in 2022?"),
+        ("How much did water rates rise?", "How much did water rates rise?"),  # no name
+        ("Who is Tern Water?", "Who is Tern Water?"),  # nothing would be left
+    ],
+)
+def test_names_and_years_that_are_all_over_a_report(question: str, left: str) -> None:
+    assert shortened(question, REPORT) == left
+
+
+def test_other_texts_keep_their_names() -> None:
+    question = "What did Tern Water sell in 2022?"
+    of_no_year = REPORT.replace("2022", "then")
+    without_head = OF_THE_REPORT.replace("2022", "then") + HEAD
+    german = REPORT.replace(TALK, "Der Rat und die Stadt sind nicht mit dem Wasser zufrieden. ")
+    for text in (of_no_year, without_head, german):
+        assert shortened(question, text) == question
+
+
+def test_a_search_of_one_report_does_without_them() -> None:
+    assert len(REPORT) > SHORTEST
+    named, plain = "How many owners did Tern Water meet in 2022?", "How many owners did meet?"
+    with milepost.open(model=MODEL) as index:
+        index.add([Document("report", REPORT), Document("other", "Bees build cells of wax.")])
+        found = index.search_detailed(named, documents="report")
+        assert {"tern", "2022"} <= found.terms.keys()  # still looked up
+        query = replace(
+            Query.parse(named, MODEL), text=plain, vector=Query.parse(plain, MODEL).vector
+        )
+        assert found.passages == index.search_detailed(query, documents="report").passages
+
+
+def test_a_collection_is_asked_of_the_report_that_is_named() -> None:
+    """Of those that all say the same, that of the company and year comes first."""
+    question = "How many owners of the land did Tern Water meet in 2021?"
+    with milepost.open(model=MODEL) as index:
+        index.add([Document(name, text) for name, text in REPORTS.items()])
+        for options in ({"k": 20}, {"budget": "2000c"}):
+            found = index.search_detailed(question, **options)
+            assert found.passages[0].document == "tern 2021"
+            assert found.best_score == found.passages[0].score
+            assert [p.score for p in found.passages] == sorted(
+                (p.score for p in found.passages), reverse=True
+            )
+            inside = index.search(question, documents="tern 2021", **options)
+            kept = [p for p in found.passages if p.document == "tern 2021"]
+            assert kept == inside[: len(kept)]
+        assert sum(len(p.text) for p in found.passages) <= 2000
+        assert len({p.document for p in index.search(question, 100)}) > 1

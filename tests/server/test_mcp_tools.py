@@ -228,7 +228,8 @@ CONFIGS = {
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Runs ``milepost mcp install`` in a folder and a home of its own."""
+    """Runs ``milepost mcp install`` in a folder, which holds ``docs``, and a home of its own."""
+    (tmp_path / "docs").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
@@ -242,7 +243,6 @@ def test_install_keeps_what_was_there(tmp_path: Path, install, client: str) -> N
     file.parent.mkdir(parents=True, exist_ok=True)
     before = {key: {"other": {"command": "x"}}, "theme": "dark"}
     file.write_text(json.dumps(before), encoding="utf-8")
-    (tmp_path / "docs").mkdir()
     done = install(client, "docs", "--yes")
     assert done.exit_code == 0, done.stderr
     after = json.loads(file.read_text(encoding="utf-8"))
@@ -259,7 +259,6 @@ def test_install_for_codex_keeps_comments(tmp_path: Path, install) -> None:
     file = tmp_path / "home" / ".codex" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text('# mine\nmodel = "o"\n\n[mcp_servers.other]\ncommand = "x"\n', encoding="utf-8")
-    (tmp_path / "docs").mkdir()
     done = install("codex", "docs", "--yes")
     assert done.exit_code == 0, done.stderr
     text = file.read_text(encoding="utf-8")
@@ -272,7 +271,6 @@ def test_install_for_codex_keeps_comments(tmp_path: Path, install) -> None:
 def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path, install) -> None:
     file = tmp_path / ".mcp.json"
     file.write_text("{ // a comment\n}", encoding="utf-8")
-    (tmp_path / "docs").mkdir()
     done = install("claude-code", "docs", "--yes")
     assert done.exit_code == 2
     assert "was not changed" in done.stderr
