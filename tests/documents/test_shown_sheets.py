@@ -1,0 +1,106 @@
+"""What is read of sheets is what a person sees."""
+
+from milepost.documents import read_bytes
+from support.office_writer import OFFICE, RELATIONS, SHEET, opendocument, xlsx, zipped
+
+LOOKS = "<r><t>10</t></r><r><rPr><vertAlign val='superscript'/></rPr><t>6</t></r>"
+STRUCK = "<r><rPr><strike/></rPr><t>no</t></r>"
+
+
+def test_letters_of_sheets() -> None:
+    rows = (
+        f"<row r='1'><c r='A1' t='inlineStr'><is>{LOOKS}</is></c><c r='B1' t='inlineStr'>"
+        f"<is>{STRUCK}</is></c><c r='C1' t='e'><v>#DIV/0!</v></c></row><row r='2'>"
+        f"<c r='A2' t='inlineStr'><is>{STRUCK}</is></c></row>"
+    )
+    document = read_bytes(xlsx({"S": rows}), "a.xlsx")
+    assert document.text == "S\n10^6 | | #DIV/0!"
+    assert "struck-out" in document.notes[0]
+    cell = "<table:table-cell office:value-type='string'{}>{}</table:table-cell>"
+    cells = (
+        cell.format("", "<text:p>10<text:span text:style-name='X'>6</text:span></text:p>"),
+        cell.format(" office:string-value=''", "<text:p>#REF!</text:p>"),
+        "<table:table-cell table:formula='of:=1'/>",
+    )
+    style = (
+        "<style:style style:name='X'><style:text-properties style:text-position='super 58%'/>"
+        "</style:style>"
+    )
+    row = f"<table:table-row>{''.join(cells)}</table:table-row>"
+    table = f"<table:table table:name='S'>{row}</table:table>"
+    document = read_bytes(opendocument("spreadsheet", table, style), "a.ods")
+    assert document.text == "S\n10^6 | #REF!"
+    assert "1 formulas" in document.notes[0]
+
+
+def test_cells_of_open_sheets() -> None:
+    """Cells are merged or struck out as a whole, have readings, or are under a text box."""
+    cell = "<table:table-cell office:value-type='string'{}>{}</table:table-cell>"
+    readings = "<text:ruby-base>東</text:ruby-base><text:ruby-text>no</text:ruby-text>"
+    ruby = f"<text:ruby>{readings}</text:ruby>"
+    tall = cell.format(" table:number-rows-spanned='2'", "<text:p>A</text:p>")
+    struck = cell.format(" table:style-name='X'", "<text:p>no</text:p>")
+    rows = (
+        f"{tall}{cell.format('', f'<text:p>{ruby}<text:line-break/>b</text:p>')}",
+        f"<table:covered-table-cell/>{cell.format('', '<text:p>1</text:p>')}{struck}",
+    )
+    box = "<table:shapes><draw:rect><text:p>10<text:span text:style-name='S'>6</text:span></text:p>"
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    table = f"<table:table table:name='S'>{table}{box}</draw:rect></table:shapes></table:table>"
+    look = "<style:style style:name='{}'><style:text-properties style:text-{}/></style:style>"
+    styles = look.format("X", "line-through-style='solid'") + look.format(
+        "S", "position='super 58%'"
+    )
+    document = read_bytes(opendocument("spreadsheet", table, styles), "a.ods")
+    assert document.text == "S\nA | 東 b\nA | 1\n\n10^6"
+    assert "struck-out" in document.notes[0]
+
+
+def test_flat_sheets() -> None:
+    cells = "<t:table-cell><x:p>A</x:p></t:table-cell><t:table-cell t:formula='of:=1'/>"
+    box = "<t:shapes><d:rect><x:p>b</x:p></d:rect></t:shapes>"
+    table = f"<t:table t:name='S'><t:table-row>{cells}</t:table-row>{box}</t:table>"
+    body = f"<office:body><office:spreadsheet>{table}</office:spreadsheet></office:body>"
+    spaces = "xmlns:office='o' xmlns:t='t' xmlns:x='x' xmlns:d='d'"
+    document = read_bytes(f"<office:document {spaces}>{body}</office:document>".encode(), "a.fods")
+    assert (document.text, document.place(3)) == ("S\n\nA\n\nb", "sheet S")
+    assert "formula" in document.notes[0]
+
+
+def test_styles_of_cells() -> None:
+    """What is struck out as a whole, and a number with a format that is merged over rows."""
+    styles = (
+        "<fonts><font/><font><strike/></font></fonts><cellXfs><xf fontId='0'/><xf fontId='1'/>"
+        "<xf numFmtId='9'/></cellXfs>"
+    )
+    rows = "".join(
+        f"<row r='{n}'><c r='A{n}' s='2'>{value}</c><c r='B{n}'><v>5</v></c><c r='C{n}' s='1'>"
+        "<v>4</v></c></row>"
+        for n, value in ((1, "<v>0.5</v>"), (2, ""))
+    )
+    merged = "</sheetData><mergeCells><mergeCell ref='A1:A2'/></mergeCells><sheetData>"
+    document = read_bytes(xlsx({"S": rows + merged}, styles), "a.xlsx")
+    assert (document.text, len(document.notes)) == ("S\n50% | 5\n50% | 5", 1)
+
+
+def test_workbooks_with_other_names() -> None:
+    strings = f"<sst xmlns='{SHEET}'><si><t>Harbour</t></si></sst>"
+    kinds = {"r1": ("worksheet", "s.xml"), "r2": ("sharedStrings", "t.xml")}
+    links = "".join(
+        f"<Relationship Id='{key}' Type='{OFFICE}/{kind}' Target='{target}'/>"
+        for key, (kind, target) in kinds.items()
+    )
+    sheet = "<row r='1'><c r='A1' t='s'><v>0</v></c></row>"
+    main = "application/vnd.ms-excel.sheet.macroEnabled.main+xml"
+    parts = {
+        "[Content_Types].xml": f"<Types><Override PartName='/b/m.xml' ContentType='{main}'/>"
+        "</Types>",
+        "_rels/.rels": f"<Relationships xmlns='{RELATIONS}'><Relationship Id='r' "
+        f"Type='{OFFICE}/officeDocument' Target='b/m.xml'/></Relationships>",
+        "b/m.xml": f"<workbook xmlns='{SHEET}' xmlns:r='{OFFICE}'><sheets>"
+        "<sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>",
+        "b/_rels/m.xml.rels": f"<Relationships>{links}</Relationships>",
+        "b/s.xml": f"<worksheet xmlns='{SHEET}'><sheetData>{sheet}</sheetData></worksheet>",
+        "b/t.xml": strings,
+    }
+    assert read_bytes(zipped(parts), "a.xlsm").text == "S\nHarbour"
