@@ -152,7 +152,7 @@ def test_rows_of_a_table_stay_rows() -> None:
 
 
 def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
-    """The file has it column by column; a cell goes on over two rows, another is empty."""
+    """The file has it column by column; a cell goes on over two rows, the table over two pages."""
     page = PdfPage()
     page.text(72, 720, "Table 4: Who looks after the machines")
     across = [(y, 72, 500) for y in (700, 680, 640, 600)] + [(620, 200, 500)]
@@ -169,8 +169,13 @@ def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
     page.lines(334, 666, ["Close the valve and", "call the office"])
     page.text(334, 626, "Press the button")
     page.text(334, 606, "Lock the drive")
-    page.lines(72, 560, _prose(30), step=14)
-    document = _made([page])
+    rest = PdfPage()
+    rest.operations += [f"72 {y} m 500 {y} l S" for y in (740, 720, 700)]
+    rest.operations += [f"{x} 700 m {x} 740 l S" for x in (72, 200, 330, 500)]
+    for number, row in enumerate((("Oven 2", "Bo", "Open it."), ("Pump 7", "Cy", "Shut it."))):
+        for x, words in zip((76, 204, 334), row, strict=True):
+            rest.text(x, 726 - 20 * number, words)
+    document = _made([page, rest])
     assert document.text.split("\n")[1:6] == [
         "",
         "Machine | Keeper | In case of failure",
@@ -178,8 +183,8 @@ def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
         "Conveyor | | Press the button",
         "| Ayumi | Lock the drive",
     ]
-    table = next(tables(document.marks))
-    assert table.columns == ("Machine", "Keeper", "In case of failure")
+    table, goes_on = tables(document.marks)
+    assert table.columns == goes_on.columns == ("Machine", "Keeper", "In case of failure")
     assert table.caption == "Table 4: Who looks after the machines"
     at = document.text.index("Press")
     assert [box.left for box in document.boxes(at, at + 5)] == [pytest.approx(334, abs=2)]

@@ -146,13 +146,14 @@ class _Column:
 def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
     """Yield the marks of the tables of a document; ``units`` are in the order of the text."""
     before = ""
-    names: Sequence[str] = ()
+    names = _Names()
     for _, group in groupby(units, key=lambda unit: (unit.page, id(unit.table))):
         page = list(group)
         if page[0].table is not None:
-            names = yield from _of_words(page, before, names)
+            names = yield from _of_words(page, page[0].table, before, names)
             continue
         before = " ".join(cell.text for cell in page[-1].cells)
+        names.is_near = False
         at, free = 0, 0
         above: list[_Column] = []
         while at < len(page):
@@ -186,22 +187,49 @@ def are_words(rows: Sequence[Row]) -> bool:
     return 1 < len(several) > len(rows) / 2 > figures and whole
 
 
+@dataclass(slots=True)
+class _Names:
+    """The names of the columns of a ruled table, which may go on in the next.
+
+    Attributes:
+        names: the names; none if they are not known.
+        edges: those of its columns.
+        page: on which it ends.
+        is_near: whether no text has come since.
+    """
+
+    names: Sequence[str] = ()
+    edges: Sequence[float] = ()
+    page: int = 0
+    is_near: bool = True
+
+    def go_on(self, table: Ruled) -> bool:
+        """Whether a table has columns as wide as these; pages may have other margins."""
+        steps = zip(pairwise(self.edges), pairwise(table.columns), strict=False)
+        alike = len(self.edges) == len(table.columns)
+        return alike and all(abs(b - a - (d - c)) <= _NEAR for (a, b), (c, d) in steps)
+
+
 def _of_words(
-    rows: Sequence[Unit], before: str, above: Sequence[str]
-) -> Generator[Mark, None, Sequence[str]]:
+    rows: Sequence[Unit], table: Ruled, before: str, above: _Names
+) -> Generator[Mark, None, _Names]:
     """Yield the marks of a ruled table and return the names of its columns.
 
-    ``above`` names those of the table before, ``before`` is the text before the table.
+    ``above`` names those of the table before; ``before`` is the text before the table.
     """
     texts = [row.texts for row in rows]
     title = texts[0][0] if len(rows) > 2 and not any(texts[0][1:]) else ""
-    first = int(bool(title))
-    has_names = names_columns([*enumerate(texts, 1)], first)
-    names = texts[first] if has_names else above if len(above) == len(texts[0]) else ()
-    at = first + has_names if has_names else 0
+    first, page = int(bool(title)), rows[0].page
+    goes_on = above.go_on(table) and page <= above.page + 2  # one may not be read
+    if goes_on and above.is_near:
+        names, at = above.names, int(texts[0] == above.names)
+    elif names_columns([*enumerate(texts, 1)], first):
+        names, at = texts[first], first + 1
+    else:  # between the pages may be a note
+        names, at = above.names if goes_on and page > above.page else (), 0
     caption = caption_in(before) or title
     yield from table_marks(rows[0].start, rows[at].start, rows[-1].end, names, caption)
-    return names
+    return _Names(names, table.columns, page)
 
 
 def _has_amounts(rows: Sequence[Unit]) -> bool:
