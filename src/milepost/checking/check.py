@@ -30,7 +30,15 @@ from milepost.quotes import (
     stripped,
 )
 from milepost.search import SearchResult
-from milepost.search.quoted import as_printed, in_tables, places, read, regions, row_places
+from milepost.search.quoted import (
+    adds_bars,
+    as_printed,
+    in_tables,
+    places,
+    read,
+    regions,
+    row_places,
+)
 from milepost.search.searcher import doubts
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
@@ -153,23 +161,18 @@ def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckR
     if rows:
         return _checked(given, "verbatim", _stored_places(snapshot, rows[:MAX_PLACES]))
     parts = regions(snapshot, given.text, among)
-    nearly = [
-        (info, each.moved(start))
-        for info, start, text in read(snapshot, parts)
-        for each in near(given, fold(text))
-    ]
-    marks = snapshot.marks([info for info, _ in nearly])
-    held += [
-        (info, as_printed(given, each, own))
-        for (info, each), own in zip(nearly, marks, strict=True)
-    ]
+    for info, start, text in read(snapshot, parts):
+        held += ((info, each.moved(start)) for each in near(given, fold(text)))
     if not held:
         return None
-    rows = [place for place in held if not place[1].differences]
-    if rows:
-        return _checked(given, "verbatim", _stored_places(snapshot, rows[:MAX_PLACES]))
     # Stretches may overlap at their edges.
     apart = {(info.name, each.start): (info, each) for info, each in held}
+    barred = [place for place in apart.values() if adds_bars(given, place[1])]
+    marks = snapshot.marks([info for info, _ in barred])
+    printed = [(info, as_printed(row, own)) for (info, row), own in zip(barred, marks, strict=True)]
+    rows = [place for place in printed if not place[1].differences]
+    if rows:
+        return _checked(given, "verbatim", _stored_places(snapshot, rows[:MAX_PLACES]))
     best = sorted(apart.values(), key=lambda place: -place[1].similarity)[:NEAR_PLACES]
     return _nearly(given, _stored_places(snapshot, best))
 
@@ -305,7 +308,10 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
             for rows in copied:
                 found += in_tables(rows, folded, 0, document.marks)
         if not verbatim and all(each.differences for each in found):
-            found += (as_printed(given, each, document.marks) for each in near(given, folded))
+            found += (
+                as_printed(each, document.marks) if adds_bars(given, each) else each
+                for each in near(given, folded)
+            )
         # A row may recur thousands of times, and each place is looked up in all marks.
         exact = [each for each in found if not each.differences][: MAX_PLACES - len(verbatim)]
         close = sorted(

@@ -129,18 +129,20 @@ def in_tables(rows: Rows, text: Folded, start: int, marks: Sequence[Mark]) -> It
             yield from (each.moved(start) for each in found)
 
 
-def as_printed(given: Folded, found: Occurrence, marks: Sequence[Mark]) -> Occurrence:
-    """A place that nearly holds a quotation; where all that it adds are bars, it does hold it.
+def adds_bars(given: Folded, found: Occurrence) -> bool:
+    """Whether bars are all that a place adds to a quotation, which has none of its own.
 
-    On the page, there is nothing or a line between the cells of a row. A quotation with bars of its
-    own says which cells are empty.
+    On the page, there is nothing or a line between the cells of a row. A quotation with bars says
+    which cells are empty.
     """
-    only = all(each.text == "|" and not each.given for each in found.differences)
-    if (
-        only
-        and "|" not in given.text
-        and any(t.start <= found.start and found.end <= t.end for t in tables(marks))
-    ):
+    return "|" not in given.text and all(
+        each.text == "|" and not each.given for each in found.differences
+    )
+
+
+def as_printed(found: Occurrence, marks: Sequence[Mark]) -> Occurrence:
+    """A place that only adds bars, without these differences if it is in a table."""
+    if any(table.start <= found.start and found.end <= table.end for table in tables(marks)):
         return replace(found, differences=(), similarity=1.0, ignored=("cell borders",))
     return found
 
