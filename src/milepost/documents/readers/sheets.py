@@ -165,8 +165,7 @@ _ENCODING = re.compile(r"(\A<\?xml[^>]*encoding=[\"'])[\w-]+")
 def _of_tables(archive: Archive, text: TextBuilder) -> dict[str, _Extras]:
     found: dict[str, _Extras] = {}
     content = archive.xml("content.xml")
-    styles = [archive.xml_or_none(part) for part in ("styles.xml",) if part in archive.parts]
-    reader = Reader([*styles, content], archive)
+    reader = Reader([archive.xml_or_none("styles.xml"), content], archive)
     struck = reader.styles.struck()
 
     def read(cell: Element) -> str:

@@ -72,6 +72,8 @@ class Ruled:
         return self._known[id(line)]
 
     def _cell(self, line: Line) -> tuple[int, int] | None:
+        if line.angle:  # its place is that on the turned page
+            return None
         middle, left, right = line.base - 0.3 * line.size, line.left + _NEAR, line.right - _NEAR
         row, column = bisect_right(self.rows, middle) - 1, bisect_right(self.columns, left) - 1
         outside = not 0 <= row < len(self.rows) - 1 or column < 0 or right > self.columns[-1]
