@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -193,15 +195,24 @@ class SearchOptions:
         )
 
     def _read(self, question: str) -> tuple[Query, Index, IndexReport]:
+        from milepost._silence import import_openvino
         from milepost.encoder import load
 
         try:
             sources = expand(self)
+            import_openvino()  # Python holds its lock for that, and not while the model is compiled
+            Thread(target=_import_later, daemon=True).start()
             encoder = load(model_for(self, sources), precision=self.settings.precision)
             query = self._parse(question, encoder)  # some milliseconds; reading may take minutes
         except KeyboardInterrupt:
             raise Interrupted from None
         return query, *self.read(encoder, sources)
+
+
+def _import_later() -> None:
+    """Import what a search needs next, while the model is compiled."""
+    for module in ("tokenizers", "milepost.store.sqlite", "rich.console", "milepost.cli.answer"):
+        import_module(module)
 
 
 def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
