@@ -1,6 +1,7 @@
 """Terminals, pipes and signals; what ends or kills a process has one of its own."""
 
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -88,16 +89,30 @@ def test_a_reader_that_leaves_ends_the_command_quietly(model, notes):
     assert process.returncode == 0
 
 
-def test_a_full_disk_under_stdout_is_an_error(model):
+@pytest.mark.parametrize(("closed", "code"), [("stdout", 2), ("stderr", 0)])
+def test_a_full_disk_under_a_stream(model, closed, code):
+    """Results that are lost are an error; notes that are lost are not."""
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     with Path("/dev/full").open("wb") as full:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: full}
+        args = ["ask", "bees", "-", *model]  # it says that there is no language model
         result = subprocess.run(
-            command("info", *model), stdout=full, stderr=subprocess.PIPE, env=environment()
+            command(*args), input=b"Bees build cells.", env=environment(), **pipes
         )
-    assert result.returncode == 2
-    assert result.stderr.count(b"\n") == 1
-    assert b"No space left" in result.stderr
+    assert result.returncode == code
+    if closed == "stdout":
+        assert b"No space left" in result.stderr.splitlines()[-1]
+    else:
+        assert b"Bees build cells." in result.stdout
+
+
+def test_a_command_runs_with_all_streams_closed(model, notes, tmp_path):
+    db = tmp_path / "db"
+    line = shlex.join(command("index", notes, "--db", db, *model))
+    subprocess.run(["sh", "-c", f"{line} <&- >&- 2>&-"], check=True, env=environment())
+    with milepost.open(db, model=model[-1] if model else None, create=False) as index:
+        assert index.documents()
 
 
 def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):

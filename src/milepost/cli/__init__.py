@@ -6,6 +6,15 @@ Out:     results on stdout, everything else on stderr, an exit code (0 found, 1 
 Refuses: to search or encode; each command calls the library and prints what it returns.
 """
 
-from milepost.cli.program import main
+import sys
 
-__all__ = ["main"]
+
+def main() -> None:
+    """Run ``milepost`` on the arguments of the process."""
+    try:
+        from milepost.cli import program
+
+        program.main()
+    except KeyboardInterrupt:  # before or after the command: while modules load, or Python ends
+        sys.stderr.write("milepost: interrupted\n")
+        sys.exit(130)

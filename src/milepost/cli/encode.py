@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from milepost.cli.console.screen import visible, width
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import read_stdin
 from milepost.exports.records import print_json
+from milepost.exports.writing import check_new, write_bytes
 from milepost.wording import counted
 
 if TYPE_CHECKING:
@@ -47,8 +49,10 @@ def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
     Nothing is truncated: tokens_read equals tokens_given. Offsets refer to the text that was
     extracted from the file.
     """
-    if options.as_json and npz is not None:
-        raise click.UsageError("use --json or --npz, not both")
+    if npz is not None:
+        if options.as_json:
+            raise click.UsageError("use --json or --npz, not both")
+        check_new(npz, "landmarks.npz", overwrite=True)
     from milepost.documents import read
     from milepost.encoder import load
     from milepost.index.intake import Step
@@ -76,16 +80,17 @@ def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
 
 
 def _write_npz(path: Path, landmarks: Landmarks) -> None:
-    with path.open("wb") as file:  # NumPy adds a suffix to a name
-        np.savez(
-            file,
-            vectors=landmarks.vectors,
-            spans=landmarks.spans,
-            document=landmarks.document,
-            vocab_coverage=landmarks.vocab_coverage,
-            tokens_given=np.int64(landmarks.tokens_given),
-            tokens_read=np.int64(landmarks.tokens_read),
-        )
+    made = BytesIO()
+    np.savez(
+        made,
+        vectors=landmarks.vectors,
+        spans=landmarks.spans,
+        document=landmarks.document,
+        vocab_coverage=landmarks.vocab_coverage,
+        tokens_given=np.int64(landmarks.tokens_given),
+        tokens_read=np.int64(landmarks.tokens_read),
+    )
+    write_bytes(path, made.getvalue())
 
 
 def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -24,6 +25,10 @@ class Program(LazyGroup):
         """Run a command and end the process with its exit code."""
         settings = Settings()
         kwargs |= {"standalone_mode": False, "obj": settings, "prog_name": "milepost"}
+        for name in ("stdin", "stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed: the next file opened would take its number
+                nothing = os.open(os.devnull, os.O_RDWR)
+                setattr(sys, name, os.fdopen(nothing, "r" if name == "stdin" else "w"))
         for stream in (sys.stdout, sys.stderr):
             # A file name may not be valid text, and a terminal may lack characters.
             if hasattr(stream, "reconfigure"):
@@ -209,5 +214,6 @@ def main() -> None:
         if sys.argv[1:2] != ["search"] or not isinstance(end.code, int | None):
             raise
         # All is closed and printed. Python would take the network apart first, some 70 ms.
-        sys.stderr.flush()
+        with suppress(OSError):
+            sys.stderr.flush()
         os._exit(end.code or 0)

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,8 +45,12 @@ class Settings:
 
 
 def say(line: str) -> None:
-    """Write one line to stderr after the program's name; control characters become visible."""
-    click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)
+    """Write one line to stderr after the program's name; control characters become visible.
+
+    Where stderr cannot be written (a full disk, a closed pipe), the command goes on without it.
+    """
+    with suppress(OSError):
+        click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)
 
 
 def say_all(lines: Sequence[str]) -> None:
