@@ -65,6 +65,9 @@ def test_a_path_that_cannot_be_asked(tmp_path: Path) -> None:
     """A path too long for the system, and one with a zero byte, are named like missing ones."""
     with pytest.raises(UnreadableFile, match="nowhere does not exist"):
         list(files([tmp_path / "nowhere"]))
+    make(tmp_path, "idx/milepost.sqlite")
+    with pytest.raises(UnreadableFile, match="idx is an index, not documents; try: --db"):
+        list(files([tmp_path / "idx"]))
     with pytest.raises(UnreadableFile, match="cannot be reached: File name too long"):
         list(files([tmp_path / ("x" * 5000)]))
     with pytest.raises(UnreadableFile, match="does not exist"):

@@ -76,7 +76,7 @@ def files(
     that is skipped, but not the contents of a skipped folder.
 
     Raises:
-        UnreadableFile: a path does not exist, or cannot be reached or listed.
+        UnreadableFile: a path does not exist, cannot be reached or listed, or is an index.
     """
     seen: set[str] = set()
     for given in paths:
@@ -143,6 +143,8 @@ def _walk(
                 failed[str(entry)] = str(error)
             continue
         if INDEX_FILE in names:
+            if entry == root:
+                raise UnreadableFile(f"{entry} is an index, not documents", f"--db {entry}")
             on_skip(entry, "an index of Milepost")
             continue
         if (status.st_dev, status.st_ino) in visited:
