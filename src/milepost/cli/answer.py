@@ -44,7 +44,7 @@ from milepost.index import Index
 from milepost.language.terms import terms
 from milepost.objects import is_address
 from milepost.search import SearchResult
-from milepost.search.heat import strip
+from milepost.search.heat import CELLS, strip
 from milepost.types import Passage, nearly_best
 from milepost.verdicts import Match
 from milepost.wording import counted, in_words, is_weak
@@ -335,7 +335,7 @@ def _print_map(index: Index, result: SearchResult, out: Console) -> None:
     names = list(dict.fromkeys(passage.document for passage in result.passages))
     sizes = {info.name: info.characters for info in index.documents(names)}
     for name in names:
-        cells = strip(result.relevance[name])
+        cells = strip(result.relevance[name], min(CELLS, out.width - len(INDENT) - 3))
         bars = "".join(BARS[min(len(BARS) - 1, max(0, int(value * len(BARS))))] for value in cells)
         places = _places(result.passages, name, sizes.get(name, 0), len(cells))
         for line in ("", visible_name(shown_path(name)), INDENT + bars, INDENT + places):
