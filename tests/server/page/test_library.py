@@ -16,7 +16,7 @@ from support.page_documents import HERONS, LARKS, OWLS, harbour
 from support.server import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 KEY = "a-key-of-the-tests"
 
@@ -278,18 +278,37 @@ def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -
         page.wait_for_selector(".page[data-page='1'] img[src^='blob:']")
 
 
-def test_files_that_are_too_large_are_not_sent(tabs: Tabs, own: Server) -> None:
-    with tabs(own.url) as page:
+def test_uploads_that_are_too_large_or_cancelled_are_not_sent(tabs: Tabs, own: Server) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method != "POST" or held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    with tabs(own.url, allowed=("net::ERR_",)) as page:
         open_page(page, own.url)
         with own.client() as client:
             told = client.get("/ready").json() | {"max_upload": 10}
         page.route("**/ready", lambda route: route.fulfill(json=told))
+        page.route(re.compile("/documents$"), hold)
         page.reload()
         page.wait_for_selector("#results h2")
         page.set_input_files(
-            "#files", {"name": "long.txt", "mimeType": "text/plain", "buffer": b"x" * 11}
+            "#files",
+            [
+                {"name": name, "mimeType": "text/plain", "buffer": buffer}
+                for name, buffer in (("long", b"x" * 11), ("slow", b"Slow."), ("next", b"Next."))
+            ],
         )
         page.wait_for_selector("#uploads li:has-text('it is larger than 10 bytes')")
+        page.wait_for_selector("#uploads li:has-text('Uploading')")
+        page.get_by_label("Cancel the upload of slow").click()
+        page.wait_for_selector("#documents li:has-text('next')")
+        assert page.locator("#uploads li").count() == 1
+        assert page.locator("#documents li", has_text="slow").count() == 0
+        remove(page, "next")
 
 
 def test_the_last_question_wins(page: Page) -> None:

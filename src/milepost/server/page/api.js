@@ -104,23 +104,25 @@ function pause(seconds, signal) {
  *
  * @param {File} file
  * @param {(fraction: number) => void} onProgress
+ * @param {AbortSignal} signal
  */
-export async function upload(file, onProgress) {
+export async function upload(file, onProgress, signal) {
   for (let number = 1; ; number += 1) {
     const key = currentKey();
-    const { status, body, retry } = await send(file, key, onProgress);
+    const { status, body, retry } = await send(file, key, onProgress, signal);
+    signal.throwIfAborted();
     if (status === 202) return;
     if (status === 401) {
       await askForKey(key);
       number = 0;
     } else if ([0, 429, 503].includes(status) && number < PATIENCE) {
-      await pause(retry); // sent again, a file takes the place of itself
+      await pause(retry, signal); // sent again, a file takes the place of itself
     } else if (status === 0) throw new ApiError(0, "The upload broke off. Is the server still running?");
     else throw new ApiError(status, messageOf(body, status));
   }
 }
 
-function send(file, key, onProgress) {
+function send(file, key, onProgress, signal) {
   const form = new FormData();
   form.append("file", file, file.name);
   return new Promise((resolve) => {
@@ -134,6 +136,7 @@ function send(file, key, onProgress) {
       const retry = sending.getResponseHeader("Retry-After");
       resolve({ status: sending.status, body: sending.responseText, retry });
     });
+    signal.addEventListener("abort", () => sending.abort());
     sending.send(form);
   });
 }

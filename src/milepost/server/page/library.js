@@ -134,7 +134,7 @@ function row(document, chosen) {
 /** What of a document was left out; it stays unfolded when the list is drawn anew. */
 function remarks(id, notes) {
   const details = el("details", { on: { toggle: () => unfolded[details.open ? "add" : "delete"](id) } },
-    el("summary", { class: "aside", text: count(notes.length, "note") }),
+    el("summary", { class: "aside", text: count(notes.length, "note"), data: { row: `notes-${id}` } }),
     notes.map((text) => el("p", { class: "aside", text })));
   details.open = unfolded.has(id);
   return details;

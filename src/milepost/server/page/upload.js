@@ -8,7 +8,7 @@ import { library } from "./state.js";
 import { percent, size } from "./words.js";
 
 let sending = false;
-const queue = []; // of { file, state: waiting | sending | failed, fraction, reason }
+let queue = []; // of { file, state: waiting | sending | failed, fraction, reason, stop }
 
 /** Take files from the button, and from a drop anywhere on the page. */
 export function startUpload() {
@@ -69,7 +69,7 @@ async function take(files) {
   }
   for (const file of files) {
     const problem = problemOf(file, ready);
-    queue.push({ file, state: problem ? "failed" : "waiting", fraction: 0, reason: problem });
+    queue.push({ file, state: problem ? "failed" : "waiting", fraction: 0, reason: problem, stop: new AbortController() });
   }
   show();
   send();
@@ -90,11 +90,8 @@ async function send() {
     each.state = "sending";
     show();
     try {
-      await upload(each.file, (fraction) => {
-        each.fraction = fraction;
-        show();
-      });
-      queue.splice(queue.indexOf(each), 1); // from here on it is the indexing that reports
+      await upload(each.file, (fraction) => each.tell(fraction), each.stop.signal);
+      leave(each); // from here on it is the indexing that reports
     } catch (error) {
       Object.assign(each, { state: "failed", reason: error.message });
     }
@@ -104,6 +101,10 @@ async function send() {
   sending = false;
 }
 
+function leave(each) {
+  queue = queue.filter((other) => other !== each);
+}
+
 function show() {
   fill(byId("uploads"), queue.map((each) => el("li", { class: each.state === "failed" ? "failed" : "" },
     el("div", { class: "about" },
@@ -111,24 +112,34 @@ function show() {
       each.state === "failed"
         ? el("p", { class: "aside", text: `Not uploaded: ${each.reason}` })
         : progress(each)),
-    each.state === "failed" ? dismissal(each) : null)));
+    ending(each))));
 }
 
-function progress({ file, state, fraction }) {
+function progress(each) {
+  const { file, state } = each;
   if (state === "waiting") return el("p", { class: "aside", text: `Waits · ${size(file.size)}` });
   const bar = el("progress", { max: 1, "aria-label": `Upload of ${file.name}` });
-  if (fraction < 1) bar.value = fraction; // behind it the server writes: how long, nobody knows
-  return [bar, el("p", { class: "aside", text: fraction < 1 ? `Uploading · ${percent(fraction)}` : "Uploading · nearly done" })];
+  const words = el("p", { class: "aside" });
+  each.tell = (fraction) => { // nothing is drawn anew: a button would be gone before the click on it ends
+    each.fraction = fraction;
+    if (fraction < 1) bar.value = fraction;
+    else bar.removeAttribute("value"); // the server writes: how long, nobody knows
+    words.textContent = `Uploading · ${fraction < 1 ? percent(fraction) : "nearly done"}`;
+  };
+  each.tell(each.fraction);
+  return [bar, words];
 }
 
-function dismissal(each) {
+function ending(each) {
+  const name = each.file.name;
   return el("button", {
     type: "button",
     class: "bare",
-    "aria-label": `Dismiss the message about ${each.file.name}`,
+    "aria-label": each.state === "failed" ? `Dismiss the message about ${name}` : `Cancel the upload of ${name}`,
     on: {
       click: () => {
-        queue.splice(queue.indexOf(each), 1);
+        each.stop.abort();
+        leave(each);
         show();
         byId("documents-heading").focus();
       },
