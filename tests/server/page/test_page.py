@@ -319,3 +319,5 @@ def test_more_passages_can_be_asked_for(page: Page) -> None:
     page.wait_for_function(
         "(count) => document.querySelectorAll('.passage').length > count", arg=listed
     )
+    result = f"Result {listed + 1} of "
+    page.wait_for_selector(f".passage:has(:focus) h3:has-text('{result}')")

@@ -236,7 +236,11 @@ function weaker({ passages }) {
 
 function more(listed) {
   if (listed.length < asked.most || asked.most >= MOST) return null;
-  return el("button", { type: "button", text: "Show more results", on: { click: () => search(2 * asked.most) } });
+  const click = async () => {
+    await search(2 * asked.most);
+    byId("results").querySelectorAll(".passage .title")[listed.length]?.focus(); // the button is gone or behind it
+  };
+  return el("button", { type: "button", text: "Show more results", on: { click } });
 }
 
 /** A note of the server as a sentence. */
