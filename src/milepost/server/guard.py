@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 import time
+from asyncio import CancelledError
 from collections import OrderedDict
 from collections.abc import MutableMapping
 from typing import Any
@@ -105,6 +106,10 @@ class Guard:
 
         try:
             await self._app(scope, limited, watched)
+        except CancelledError:  # the server ends, and this has not ended in the time it was given
+            if begun:
+                raise
+            await answer(503, "the server ends", {"Retry-After": "2"})(scope, receive, send)
         except Exception:
             if taken <= most or begun:
                 raise
