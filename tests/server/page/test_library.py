@@ -278,7 +278,9 @@ def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -
         page.wait_for_selector(".page[data-page='1'] img[src^='blob:']")
 
 
-def test_uploads_that_are_too_large_or_cancelled_are_not_sent(tabs: Tabs, own: Server) -> None:
+def test_uploads_that_are_too_large_or_cancelled_are_not_sent(
+    tabs: Tabs, own: Server, tmp_path: Path
+) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -295,13 +297,8 @@ def test_uploads_that_are_too_large_or_cancelled_are_not_sent(tabs: Tabs, own: S
         page.route(re.compile("/documents$"), hold)
         page.reload()
         page.wait_for_selector("#results h2")
-        page.set_input_files(
-            "#files",
-            [
-                {"name": name, "mimeType": "text/plain", "buffer": buffer}
-                for name, buffer in (("long", b"x" * 11), ("slow", b"Slow."), ("next", b"Next."))
-            ],
-        )
+        files = {"long": b"x" * 11, "slow": b"Slow.", "next": b"Next."}
+        page.set_input_files("#files", [write_files(tmp_path, files) / name for name in files])
         page.wait_for_selector("#uploads li:has-text('it is larger than 10 bytes')")
         page.wait_for_selector("#uploads li:has-text('Uploading')")
         page.get_by_label("Cancel the upload of slow").click()
