@@ -64,6 +64,7 @@ def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ..
         ("Gold melts at 1164 degrees.", "1164", "1064", "number"),
         ("It is heavier than lead, and it rusts.", "", "never", "negation"),
         ("Tugs never pull large ships to the quay.", "never", "", "negation"),
+        ("A swarm leaves the hive not in", "not", "", "negation"),
         ("Tugs pull large boats to the quay.", "boats", "ships", None),
     ],
 )

@@ -218,11 +218,12 @@ def _show(
     messages = complaints(report)
     if not options.settings.quiet:
         messages += found.notes
+    unread = found.verdict == "not found" and unreadable(report)
     if options.as_json:
         print_json(check_record(found), report)
-    else:
+    elif not unread:
         from milepost.cli.verdict import print_check
 
         print_check(found, detail, options.settings.colour, rows_said(messages))
     say_all(messages)
-    return 2 if found.verdict == "not found" and unreadable(report) else CODES[found.verdict]
+    return 2 if unread else CODES[found.verdict]

@@ -35,6 +35,8 @@ def with_kinds(given: str, place: Match) -> Match:
     for one in place.differences:
         spans = (one.given_start, one.given_end), (one.start - place.start, one.end - place.start)
         kind = next(_kinds(found, *spans), None) or next(_changed(own, there, *spans), None)
+        if kind is None and english and _denies(own, spans[0]) != _denies(there, spans[1]):
+            kind = "negation"
         differences.append(replace(one, kind=kind))
     return replace(place, differences=tuple(differences))
 
@@ -53,6 +55,11 @@ def _changed(own: Reading, there: Reading, given: Span, text: Span) -> Iterator[
             is_there = is_there and _meets((other.start, other.end), text)
             if is_there and each.kind == other.kind and not each.follows(other):
                 yield each.kind
+
+
+def _denies(reading: Reading, part: Span) -> bool:
+    spans = [(each.word.start, each.word.end) for each in reading.negations]
+    return sum(_meets(each, part) for each in spans) % 2 == 1
 
 
 def _meets(one: Span, other: Span) -> bool:
