@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
 from textwrap import wrap
 from typing import Any
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
+from milepost.documents.readers.pdf.picture import objects
 from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
@@ -103,29 +105,30 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
             pdfium.FPDF_ClosePage(page)
 
 
-def read_glyphs(page: Any, typed: int | None, *, ink: bool = False, layers: bool = False) -> Glyphs:
+def read_glyphs(
+    display: Display, typed: int | None, *, ink: bool = False, layers: bool = False
+) -> Glyphs:
     """Read an open page.
 
     Args:
-        page: from ``open_page``, as the next.
+        display: of the page.
         typed: ``Glyphs.typed``.
         ink: whether ``Glyphs.ink`` is read; all other fields are the same without it.
         layers: whether the forms on the page may be in layers by themselves.
     """
-    glyphs = _read_glyphs(page, typed, ink=ink, layers=layers)
-    if (not len(glyphs.code) or (glyphs.angle == 90).any()) and widen_columns(page):
-        return _read_glyphs(page, typed, ink=ink, layers=layers)
+    glyphs = _read_glyphs(display, typed, ink=ink, layers=layers)
+    if (not len(glyphs.code) or (glyphs.angle == 90).any()) and widen_columns(*display.objects):
+        return _read_glyphs(display, typed, ink=ink, layers=layers)
     return glyphs
 
 
-def _read_glyphs(page: Any, typed: int | None, *, ink: bool, layers: bool) -> Glyphs:
-    display = Display(page)
-    turn = display.turn
+def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool) -> Glyphs:
+    page = display.page
     text = pdfium.FPDFText_LoadPage(page)
     try:
         written = read_writing(text)
         upright = written.quarter_turns()
-        if upright != turn:
+        if upright != display.turn:
             # pdfium sorts characters by the displayed page. If the writing is not upright there,
             # words come out of order, so the page is rotated until the writing is upright.
             pdfium.FPDFText_ClosePage(text)
@@ -133,7 +136,7 @@ def _read_glyphs(page: Any, typed: int | None, *, ink: bool, layers: bool) -> Gl
             text = pdfium.FPDFText_LoadPage(page)
             written = read_writing(text)
         glyphs = _characters(text, written, display, ink)
-        hidden = hidden_kinds(page, glyphs, turn, layers=layers)
+        hidden = hidden_kinds(display, glyphs, layers=layers)
         return with_columns(replace(glyphs, hidden=hidden, typed=typed))
     finally:
         pdfium.FPDFText_ClosePage(text)
@@ -196,14 +199,23 @@ def _ink(handle: Any, count: int, display: Display) -> Floats:
 
 
 class Display:
-    """Convert arrays from the space of an open page to the page as displayed."""
+    """Convert arrays from the space of an open page to the page as displayed.
+
+    ``page`` is from ``open_page``, and ``turn`` its quarter turns as a viewer shows it.
+    """
 
     def __init__(self, page: Any) -> None:
-        self._bounds, self.turn = pdfium.FS_RECTF(), pdfium.FPDFPage_GetRotation(page)
+        self.page, self.turn = page, pdfium.FPDFPage_GetRotation(page)
+        self._bounds = pdfium.FS_RECTF()
         bounds = self._bounds
         pdfium.FPDF_GetPageBoundingBox(page, bounds)
         wide, high = bounds.right - bounds.left, bounds.top - bounds.bottom
         self.width, self.height = (high, wide) if self.turn % 2 else (wide, high)
+
+    @cached_property
+    def objects(self) -> tuple[Integers, Integers]:
+        """Addresses and kinds of the objects on the page; some have thousands."""
+        return objects(reference(self.page), 0)
 
     def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Convert points of the page to displayed ones."""

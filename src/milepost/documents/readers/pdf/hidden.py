@@ -23,7 +23,6 @@ from milepost.documents.readers.pdf.native import (
     HANDLE,
     INT,
     plain,
-    reference,
     references,
     results,
 )
@@ -43,9 +42,9 @@ from milepost.types import Mark
 from milepost.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from milepost.documents.readers.pdf.glyphs import Glyphs
+    from milepost.documents.readers.pdf.glyphs import Display, Glyphs
     from milepost.documents.readers.pdf.join import Printed
     from milepost.documents.readers.pdf.page import Page
     from milepost.documents.readers.pdf.records import Line
@@ -59,6 +58,7 @@ KINDS = (
 _INVISIBLE, _WHITE, _OFF, _TINY, _SWITCHED_OFF = range(1, 6)
 
 _CLEAR = 12  # of 255: less ink is none
+_OC = [*map(ord, "OC")]  # name of the mark of a layer
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
 
 
@@ -91,15 +91,15 @@ def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Itera
             yield Mark(start + first, "hidden", str(last + 1 - first))
 
 
-def hidden_kinds(page: Any, glyphs: Glyphs, turn: int, *, layers: bool) -> NDArray[np.int8]:
+def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool) -> NDArray[np.int8]:
     """Say of each character whether it can be seen; the lock must be held.
 
-    ``turn`` are the quarter turns of the page as a viewer shows it; ``layers`` says whether forms
-    may be in layers by themselves.
+    ``layers`` says whether forms may be in layers by themselves.
 
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces.
     """
+    page, turn = display.page, display.turn
     kinds = np.zeros(len(glyphs.code), np.int8)
     left, top, right, bottom = glyphs.cell.T
     kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
@@ -108,7 +108,9 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int, *, layers: bool) -> NDArr
     printed = ~glyphs.generated & (glyphs.code > 32)
     owner = glyphs.owner
     owners = np.unique(owner[changes(owner)])
-    invisible, unpainted, white = _inks(owners)
+    owners = owners[owners > 0]
+    items = references(owners)
+    invisible, unpainted, white = _inks(owners, items)
     if len(invisible) or len(white):
         clear = np.isin(owner, invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
@@ -122,7 +124,8 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int, *, layers: bool) -> NDArr
         if len(chosen):
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             kinds[chosen[seen(page, glyphs, turn, chosen)]] = 0
-    in_layers = np.isin(owner, _in_layers(page, owners, layers))
+    inside = [*_objects_of_layers(display.objects, 0, known=layers)]
+    in_layers = np.isin(owner, [*owners[_are_marked(items)].tolist(), *inside])
     chosen = np.flatnonzero(in_layers & printed & (kinds == 0))
     for shows in (seen, drawn):  # not covered by others, and not white on them
         if len(chosen):
@@ -132,22 +135,18 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int, *, layers: bool) -> NDArr
     return kinds
 
 
-def _in_layers(page: Any, owner: Integers, forms: bool) -> Integers:
-    """Objects in a layer, on or off: of these addresses, and in forms, all of which may be."""
-    owner = owner[owner > 0]
-    inside = [*_objects_of_layers(reference(page), 0, known=forms)]
-    return np.union1d(owner[_are_marked(references(owner))], np.array(inside, np.int64))
-
-
-def _objects_of_layers(holder: Any, depth: int, *, known: bool) -> Iterator[int]:
+def _objects_of_layers(
+    found: tuple[Integers, Integers], depth: int, *, known: bool
+) -> Iterator[int]:
     """Yield the addresses of the objects in forms that are in a layer; ``known`` says all are."""
-    items, kinds = objects(holder, depth)
+    items, kinds = found
     if known and depth:
         yield from items.tolist()
-    forms = references(items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_FORM])
+    forms = references(items[kinds == pdfium.FPDF_PAGEOBJ_FORM])
     if depth < MAX_DEPTH:
         for form, marked in zip(forms, _are_marked(forms), strict=True):
-            yield from _objects_of_layers(form, depth + 1, known=known or bool(marked))
+            inside = objects(form, depth + 1)
+            yield from _objects_of_layers(inside, depth + 1, known=known or bool(marked))
 
 
 def _are_marked(items: Sequence[Any]) -> Flags:
@@ -159,28 +158,31 @@ def _are_marked(items: Sequence[Any]) -> Flags:
     for place in range(counts.max(initial=0)):
         numbers = np.flatnonzero(counts > place).tolist()
         marks = [*map(mark_of, map(items.__getitem__, numbers), repeat(place))]
-        layers = {mark for mark in {*marks} if _is_layer(mark)}
+        layers = _layers({*marks})
         if layers:
             in_layer[numbers] |= [mark in layers for mark in marks]
     return in_layer
 
 
-def _is_layer(mark: int) -> bool:
+def _layers(marks: Iterable[int]) -> set[int]:
+    """The marks that are named OC."""
     units, length = (ctypes.c_ushort * 3)(), ctypes.c_ulong()
-    handle = ctypes.cast(mark, pdfium.FPDF_PAGEOBJECTMARK)
-    known = pdfium.FPDFPageObjMark_GetName(handle, units, ctypes.sizeof(units), length)
-    return bool(known) and bytes(units) == "OC\0".encode("utf-16-le")
+    size, found = ctypes.c_ulong(ctypes.sizeof(units)), ctypes.byref(length)
+    name_of, numbers = plain(pdfium.FPDFPageObjMark_GetName, INT), [*marks]
+    return {
+        mark
+        for mark, item in zip(numbers, references(np.array(numbers, np.int64)), strict=True)
+        if name_of(item, units, size, found) and length.value == size.value and units[:2] == _OC
+    }
 
 
-def _inks(owner: Integers) -> tuple[Integers, Integers, Integers]:
-    """Look at the objects of these addresses: some pages have thousands.
+def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, Integers, Integers]:
+    """Look at the objects of these addresses, which are ``items``: some pages have thousands.
 
     Returns:
         Those in invisible ink; those of them whose mode is to draw nothing; those in white or
         nearly so.
     """
-    owner = owner[owner > 0]
-    items = references(owner)
     asked = map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT), items)
     modes = np.fromiter(asked, np.int64, len(items))
     colour = np.zeros((len(items), 4), np.uint32)

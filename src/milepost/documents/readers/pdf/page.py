@@ -76,10 +76,10 @@ def load_page(
     """
     with open_page(document, index) as (opened, typed):
         display = Display(opened)
-        glyphs = read_glyphs(opened, typed, ink=ink, layers=document.has_layers)
+        glyphs = read_glyphs(display, typed, ink=ink, layers=document.has_layers)
         frame = page_lines(glyphs, keep_hidden=keep_hidden)
         hardly = sum(len(line.text) for line in frame.lines) < HARDLY
-        ruled = ruled_tables(opened, display, frame.lines)
+        ruled = ruled_tables(display, frame.lines)
         pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:

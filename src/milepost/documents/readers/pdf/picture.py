@@ -36,7 +36,7 @@ def covered(page: Any, area: float) -> float:
     return min(1.0, sum(_pictures(reference(page), 0)) / max(area, 1.0))
 
 
-def objects(holder: Any, depth: int) -> tuple[Integers, list[int]]:
+def objects(holder: Any, depth: int) -> tuple[Integers, Integers]:
     """Addresses and kinds of the objects on a page, or in a form (with a ``depth``)."""
     count, get = (
         (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
@@ -46,13 +46,14 @@ def objects(holder: Any, depth: int) -> tuple[Integers, list[int]]:
     numbers = range(plain(count, INT)(holder))
     asked = map(plain(get, HANDLE), repeat(holder), numbers)
     items = np.fromiter(asked, np.int64, len(numbers))
-    return items, [*map(plain(pdfium.FPDFPageObj_GetType, INT), references(items))]
+    kinds = map(plain(pdfium.FPDFPageObj_GetType, INT), references(items))
+    return items, np.fromiter(kinds, np.int64, len(items))
 
 
 def _pictures(holder: Any, depth: int) -> Iterator[float]:
     """Areas of the pictures on a page, and of the forms on it that hold pictures."""
     items, kinds = objects(holder, depth)
-    for item, kind in zip(references(items), kinds, strict=True):
+    for item, kind in zip(references(items), kinds.tolist(), strict=True):
         form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
             form and any(True for _ in _pictures(item, depth + 1))
@@ -122,7 +123,7 @@ def drawn(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
     own = {*glyphs.owner[chosen].tolist()}
     with _left_out(
         item
-        for item, kind in zip(found.tolist(), kinds, strict=True)
+        for item, kind in zip(found.tolist(), kinds.tolist(), strict=True)
         if kind != pdfium.FPDF_PAGEOBJ_FORM and item not in own
     ):
         return window.covered(window.draw(page, turn) < PALE) > 0

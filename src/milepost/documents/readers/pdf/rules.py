@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pypdfium2.raw as pdfium
 
-from milepost.documents.readers.pdf.native import reference, references
-from milepost.documents.readers.pdf.picture import bounds, objects
+from milepost.documents.readers.pdf.native import references
+from milepost.documents.readers.pdf.picture import bounds
 from milepost.documents.readers.pdf.records import Line, in_runs
 
 if TYPE_CHECKING:
@@ -105,15 +105,15 @@ class Ruled:
         return " " * bool(before) + "| " * edges
 
 
-def ruled_tables(page: Any, display: Display, lines: Sequence[Line]) -> list[Ruled]:
+def ruled_tables(display: Display, lines: Sequence[Line]) -> list[Ruled]:
     """Find the ruled tables of an open page with words in them; the lock must be held."""
     if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
         return []
-    items, kinds = objects(reference(page), 0)
-    paths = [number for number, kind in enumerate(kinds) if kind == pdfium.FPDF_PAGEOBJ_PATH]
+    items, kinds = display.objects
+    paths = references(items[kinds == pdfium.FPDF_PAGEOBJ_PATH])
     if not 4 <= len(paths) <= _MOST:
         return []
-    left, bottom, right, top = bounds(references(items[paths])).T
+    left, bottom, right, top = bounds(paths).T
     across: list[_Rule] = []
     down: list[_Rule] = []
     for x0, y0, x1, y1 in display.boxes(left, top, right, bottom).tolist():

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
-from milepost.documents.readers.pdf.native import reference, references
-from milepost.documents.readers.pdf.picture import bounds, objects
+from milepost.documents.readers.pdf.native import references
+from milepost.documents.readers.pdf.picture import bounds
 from milepost.documents.readers.pdf.writing import changes
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def with_columns(glyphs: Glyphs) -> Glyphs:
     return replace(glyphs, angle=angle, cell=cell, base=base)
 
 
-def widen_columns(page: Any) -> bool:
+def widen_columns(items: Integers, kinds: Integers) -> bool:
     """Give columns a width that have none, as pdfium leaves them out; the lock must be held.
 
     They are written in fonts that are neither in the file nor on this machine.
@@ -97,8 +97,7 @@ def widen_columns(page: Any) -> bool:
     Returns:
         Whether there are any: then the text of the page must be loaded again.
     """
-    items, kinds = objects(reference(page), 0)
-    items = items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_TEXT]
+    items = items[kinds == pdfium.FPDF_PAGEOBJ_TEXT]
     left, bottom, right, top = bounds(references(items)).T
     narrow = np.flatnonzero((right - left < _LEAST) & (top - bottom > 1)).tolist()
     for at in narrow:

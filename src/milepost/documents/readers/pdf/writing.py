@@ -22,6 +22,8 @@ from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 
 HYPHEN = 2
 """What pdfium has for a hyphen at the end of a line."""
+_SURE = 0x8000  # code points from here on may be cut, or stand for others, in the text of a page
+_STRIDE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +79,11 @@ class Writing:
 
 def read_writing(text: Any) -> Writing:
     """Read the text of a page; the lock must be held."""
-    handle = reference(text)
-    count = max(pdfium.FPDFText_CountChars(text), 0)
-    asked = map(plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint), repeat(handle), range(count))
-    code = _paired(np.fromiter(asked, np.int64, count))
+    handle, code = reference(text), _codes(text)
     # Blanks are not printed: their places say nothing.
     letters = np.flatnonzero((code > 32) | (code == HYPHEN))
-    asked = map(plain(pdfium.FPDFText_GetTextObject, HANDLE), repeat(handle), letters.tolist())
-    found = np.fromiter(asked, np.int64, len(letters))
-    owner = np.zeros(count, np.int64)
+    found = _objects(handle, letters, 1 if right_to_left(code).any() else _STRIDE)
+    owner = np.zeros(len(code), np.int64)
     owner[letters] = np.where(found, found, -1 - letters)
     first = changes(owner[letters])
     numbers = letters[first].tolist()
@@ -102,14 +100,43 @@ def read_writing(text: Any) -> Writing:
     )
 
 
-def _paired(code: Integers) -> Integers:
-    """Put the letter in place of the first half of a pair of surrogates; changes ``code``.
+def _codes(text: Any) -> Integers:
+    """Return the code points of a page.
 
+    Its text has units of 16 bits, and others for hyphens and what is no letter: these are asked.
     pdfium has a letter beyond the first 65,536 as two. The second half is no letter.
     """
+    count = max(pdfium.FPDFText_CountChars(text), 0)
+    units = (ctypes.c_ushort * (count + 1))()
+    whole = pdfium.FPDFText_GetText(text, 0, count, units) == len(units)
+    code = np.frombuffer(units, np.uint16)[:count].astype(np.int64)
+    asked = np.flatnonzero((code >= _SURE) | (not whole))
+    unit_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
+    code[asked] = [*map(unit_of, repeat(reference(text)), asked.tolist())]
     first = np.flatnonzero((code[:-1] >> 10 == 0xD800 >> 10) & (code[1:] >> 10 == 0xDC00 >> 10))
     code[first] = 0x10000 + ((code[first] & 0x3FF) << 10) + (code[first + 1] & 0x3FF)
     return code
+
+
+def _objects(handle: Any, letters: Integers, stride: int) -> Integers:
+    """Return the address of the object of each letter, 0 if there is none.
+
+    Letters of one object follow each other unless they are written from right to left. So every
+    ``stride``-th letter is asked, and those between two of different objects by halves.
+    """
+    object_of, count = plain(pdfium.FPDFText_GetTextObject, HANDLE), len(letters)
+    found = np.full(count, -1, np.int64)
+    at = np.minimum(np.arange(0, count + stride - 1, stride), count - 1)[:count]
+    low, high = at[:-1], at[1:]
+    while len(at):
+        asked = map(object_of, repeat(handle), letters[at].tolist())
+        found[at] = np.fromiter(asked, np.int64, len(at))
+        between = (found[low] != found[high]) & (high - low > 1)
+        low, high = low[between], high[between]
+        at = (low + high) // 2
+        low, high = np.append(low, at), np.append(at, high)
+    known = np.where(found < 0, 0, np.arange(count))
+    return found[np.maximum.accumulate(known)]
 
 
 def finite(numbers: NDArray[Any]) -> Floats:
