@@ -26,7 +26,7 @@ from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.join import Printed
 from milepost.documents.readers.pdf.line_joiner import HYPHENS
 from milepost.documents.readers.pdf.page import Page, load_page
-from milepost.documents.readers.pdf.records import Floats, Line
+from milepost.documents.readers.pdf.records import Floats, Integers, Line
 from milepost.errors import InputError
 from milepost.types import Box, Mark, Span
 
@@ -101,13 +101,13 @@ def _boxes(
                 yield first, box
 
 
-def _box_of(part: Iterable[int], ink: Floats, line: Line, page: int) -> Box | None:
+def _box_of(part: Integers, ink: Floats, line: Line, page: int) -> Box | None:
     """Box around some glyphs of a line; None for spaces (-1) alone.
 
     A glyph far from the line (a broken font) is ignored.
     """
-    wanted = sorted({glyph for glyph in part if glyph >= 0})
-    if not wanted:
+    wanted = np.unique(part[part >= 0])
+    if not len(wanted):
         return None
     spots = ink[wanted]
     across = 0 if line.angle % 180 in range(45, 135) else 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from enum import Enum
-from itertools import pairwise
+from itertools import pairwise, starmap
 from statistics import median
 
 from milepost.documents.readers.pdf.records import Line
@@ -45,6 +45,7 @@ class Flow:
         self.lines = lines
         self.left = min(line.left for line in lines)
         self.right = max(line.right for line in lines)
+        self._stacked = [False, *starmap(_stacked, pairwise(lines))]  # each on the one before it
         self._lead = self._leading()
         self._spaced = self._spaced_leading()
         self._margins = self._stacks()
@@ -52,8 +53,8 @@ class Flow:
     def _leading(self) -> float:
         steps = [
             b.base - a.base
-            for a, b in pairwise(self.lines)
-            if _stacked(a, b) and b.base - a.base < 2.2 * b.size
+            for (a, b), stacked in zip(pairwise(self.lines), self._stacked[1:], strict=True)
+            if stacked and b.base - a.base < 2.2 * b.size
         ]
         return median(steps) if steps else 1.25 * median(line.size for line in self.lines)
 
@@ -74,9 +75,17 @@ class Flow:
 
     def _runs_into(self, a: Line, b: Line) -> bool:
         """Whether a wide line ends inside of a sentence that the line below it continues."""
-        wide = a.width > max(_WIDE * a.size, 0.6 * (self.right - self.left))
-        goes_on = b.text[0].isalpha() and not b.text[0].isupper() and not _ENDS.search(a.text)
-        return wide and goes_on and a.bold == b.bold and _stacked(a, b) and _same_size(a, b)
+        first, width = b.text[0], a.right - a.left
+        if not first.isalpha() or first.isupper() or width <= _WIDE * a.size:
+            return False
+        wide = width > 0.6 * (self.right - self.left)
+        return (
+            wide
+            and not ends_sentence(a)
+            and a.bold == b.bold
+            and _stacked(a, b)
+            and _same_size(a, b)
+        )
 
     def _stacks(self) -> list[tuple[float, float]]:
         """For each line, the left and right margin of its stack of lines."""
@@ -86,7 +95,7 @@ class Flow:
             if k < len(self.lines):
                 a, b = self.lines[k - 1], self.lines[k]
                 # A short line above the next paragraph still belongs to the same column.
-                if _stacked(a, b) and b.base - a.base < 2.6 * self._lead and _same_size(a, b):
+                if self._stacked[k] and b.base - a.base < 2.6 * self._lead and _same_size(a, b):
                     continue
             stack = self.lines[start:k]
             margins += [(min(x.left for x in stack), max(x.right for x in stack))] * len(stack)
@@ -109,7 +118,7 @@ class Flow:
             return Break.CELL if line.left >= last.right - 0.5 * size else Break.PARAGRAPH
         if len(row) > 1 and self._is_hyphenated(row, line) and step < 1.5 * size:
             return Break.NONE
-        if not _stacked(last, line):
+        if not self._stacked[at]:
             far = step > 1.9 * max(self._lead, size)
             return Break.PARAGRAPH if far else Break.ROW
         small = min(len(last.text), len(line.text)) <= 3
@@ -141,7 +150,7 @@ class Flow:
         """Whether a number at the start of line ``at`` belongs to the sentence before it."""
         last, line = self.lines[at - 1], self.lines[at]
         numbered = line.text.lstrip("(")[0].isalnum()
-        if not numbered or _ENDS.search(last.text) or last.text[-1] in ",/":
+        if not numbered or ends_sentence(last) or last.text[-1] in ",/":
             return False
         listed = any(
             is_item(x.text) and abs(x.left - line.left) < 0.5 * line.size
@@ -152,7 +161,7 @@ class Flow:
 
     def _runs_on(self, row: list[Line], line: Line) -> bool:
         long = sum(len(cell.text) for cell in row) >= 30 and line.width > 12 * line.size
-        return long and not _ENDS.search(row[-1].text) and not line.text[0].isupper()
+        return long and not ends_sentence(row[-1]) and not line.text[0].isupper()
 
     def _is_hyphenated(self, row: list[Line], line: Line) -> bool:
         """Whether a word goes on at the begin of the next line, after a row with wide spaces."""
@@ -166,7 +175,7 @@ class Flow:
         last, line = self.lines[at - 1], self.lines[at]
         left, right = self._margins[at - 1]
         size = line.size
-        ended = bool(_ENDS.search(last.text))
+        ended = ends_sentence(last)
         lower = line.text[0].islower()
         # Inside of running text, the next word may be wider than it seems.
         running = _is_cut(last) and (not first or last.width > 2 * _WIDE * size)
@@ -256,7 +265,7 @@ def _alike(before: Line, line: Line) -> bool:
 
 def ends_sentence(line: Line) -> bool:
     """Whether a line ends in a mark that ends a sentence or announces what comes next."""
-    return bool(_ENDS.search(line.text))
+    return not line.text[-1].isalpha() and bool(_ENDS.search(line.text))
 
 
 def is_item(text: str) -> bool:

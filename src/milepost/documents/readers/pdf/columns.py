@@ -22,9 +22,10 @@ _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 def reading_order(lines: list[Line]) -> list[list[Line]]:
     """Order the lines of a page; each inner list is a flow (a column, or uncut text)."""
-    flows: list[list[Line]] = []
-    for angle in dict.fromkeys(line.angle for line in lines):
-        flows += _cut([line for line in lines if line.angle == angle])
+    by_angle: dict[int, list[Line]] = {}
+    for line in lines:
+        by_angle.setdefault(line.angle, []).append(line)
+    flows = [flow for part in by_angle.values() for flow in _cut(part)]
     return [order_flow(flow) for flow in flows if flow]
 
 
@@ -53,15 +54,17 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
     table = _Lines(lines)
     base, size = table.base, table.size
     best, most = None, 0.0
-    for edge in edges:
-        after = table.left >= edge - 0.3 * size
-        crossing = base[~after & (table.right > edge - GUTTER * size)]
-        # Lines between the same two crossing lines are one band; crossing lines are in no band.
-        band = np.searchsorted(crossing, base, side="left")
-        free = np.searchsorted(crossing, base, side="right") == band
-        sides = free & ~after, free & after
-        if min(map(np.count_nonzero, sides)) < MIN_LINES:
-            continue
+    column = np.array(edges)[:, None]
+    afters = table.left >= column - 0.3 * size
+    crosses = ~afters & (table.right > column - GUTTER * size)
+    # Lines between the same two crossing lines are one band; crossing lines are in no band.
+    above = np.pad(crosses.cumsum(axis=1), ((0, 0), (1, 0)))
+    bands = above[:, np.searchsorted(base, base, side="left")]
+    frees = above[:, np.searchsorted(base, base, side="right")] == bands
+    counts = np.minimum((frees & ~afters).sum(axis=1), (frees & afters).sum(axis=1))
+    for at in np.flatnonzero(counts >= MIN_LINES).tolist():
+        edge, after, free, band = edges[at], afters[at], frees[at], bands[at]
+        sides, crossing = (free & ~after, free & after), base[crosses[at]]
         lighter = np.minimum(
             *(np.bincount(band[s], table.weight[s], len(crossing) + 1) for s in sides)
         )

@@ -67,8 +67,9 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     if len(pages) < 2:
         return
     seats: _Seats = defaultdict(_Seen)
-    for page in pages:
-        for line in _edge_lines(page):
+    edges = [(page, _edge_lines(page)) for page in pages]
+    for page, lines in edges:
+        for line in lines:
             shape, number = _shape(line.text)
             for slot in _slots(line):
                 seen = seats[_upright(page, line), slot, shape]
@@ -78,19 +79,19 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
                     seen.shifts[number - page.number] += 1
     large = 1.3 * size
     least, most = min(MIN_PAGES, len(pages)), len(pages) // 2 + 1
-    for page in pages:
-        for line in _edge_lines(page):
+    for page, lines in edges:
+        for line in lines:
             # A large line at one height may be a title that several slides or parts share.
             need = max(least, most) if line.size > large else least
             # Two alike pages are no proof; two page numbers are.
             need = max(need, MIN_PAGES) if _has_words(line.text) else need
             if _repeats(seats, line, page, need):
                 page.dropped.add(id(line))
-    for page in pages:
-        _restore_inner(page)
+    for page, lines in edges:
+        _restore_inner(page, lines)
     for page in pages:
         _drop_rows(page, seats)
-    _drop_stray_numbers(pages)
+    _drop_stray_numbers(edges)
     if all(len(page.dropped) == len(page.frame.lines) for page in pages):
         for page in pages:  # if there are only heads, they are the text
             page.dropped.clear()
@@ -154,6 +155,7 @@ def _is_in(words: str, text: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def _has_words(text: str) -> bool:
     """Whether a line has words other than those of a page number: "Page 3 of 9"."""
     return any(
@@ -165,8 +167,8 @@ def _has_words(text: str) -> bool:
 def _edge_lines(page: Page) -> list[Line]:
     """Lines near the top or bottom edge, and all with another direction than the text."""
     height, lines = page.frame.height, page.frame.lines
-    top, bottom = ZONE * height, (1 - ZONE) * height
-    return [line for line in lines if not top < line.base < bottom or line.angle != lines[0].angle]
+    top, bottom, main = ZONE * height, (1 - ZONE) * height, lines[0].angle if lines else 0
+    return [line for line in lines if not top < line.base < bottom or line.angle != main]
 
 
 def _upright(page: Page, line: Line) -> bool:
@@ -206,10 +208,10 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
     return False
 
 
-def _restore_inner(page: Page) -> None:
+def _restore_inner(page: Page, edge: list[Line]) -> None:
     """Keep repeated lines inside of the text: names of columns, units, a label beside numbers."""
-    lines = [x for x in page.frame.lines if _upright(page, x)]
-    heads = [x for x in _edge_lines(page) if id(x) in page.dropped and _upright(page, x)]
+    heads = [x for x in edge if id(x) in page.dropped and _upright(page, x)]
+    lines = [x for x in page.frame.lines if _upright(page, x)] if heads else []
     while True:
         text = [x for x in lines if id(x) not in page.dropped]
         inner = {id(x) for x in heads if _inside(x, text, page.frame.height / 2)}
@@ -255,11 +257,11 @@ def _comes_again(seats: _Seats, line: Line, page: Page) -> bool:
     )
 
 
-def _drop_stray_numbers(pages: Sequence[Page]) -> None:
+def _drop_stray_numbers(edges: Sequence[tuple[Page, list[Line]]]) -> None:
     """Drop page numbers at an unusual position: a first page, pages with roman numbers."""
     shifts: Counter[int] = Counter()
     slots: Counter[int] = Counter()
-    for page in pages:
+    for page, _ in edges:
         for line in page.frame.lines:
             if id(line) not in page.dropped:
                 continue
@@ -267,8 +269,8 @@ def _drop_stray_numbers(pages: Sequence[Page]) -> None:
             if shape == "#" and number is not None:
                 shifts[number - page.number] += 1
                 slots.update(_slots(line))
-    for page in pages:
-        for line in _edge_lines(page):
+    for page, lines in edges:
+        for line in lines:
             shape, number = _shape(line.text)
             if shape != "#" or number is None or not _outermost(page, line):
                 continue
@@ -294,7 +296,7 @@ def _outermost(page: Page, line: Line) -> bool:
     )
 
 
-_NUMBER = re.compile(r"\d{1,4}")
+_DIGITS_MOST = 4  # digits of the number of a line
 _LEAST = 3  # numbers on a page
 _LEVEL = 0.3  # of the size: baselines this near are one
 _RUNNING = 0.4  # share of the lines that begin inside of a sentence: fewer are items of a list
@@ -306,7 +308,7 @@ def drop_line_numbers(page: Page) -> None:
     They stand in one column, left or right of all text, count by one step, and the lines beside
     them are running text, not the rows of a table or the items of a list.
     """
-    numbers = [line for line in page.frame.lines if _NUMBER.fullmatch(line.text)]
+    numbers = [x for x in page.frame.lines if len(x.text) <= _DIGITS_MOST and x.text.isdecimal()]
     if len(numbers) < _LEAST:
         return
     columns: dict[tuple[str, int], list[Line]] = defaultdict(list)

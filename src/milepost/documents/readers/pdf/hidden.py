@@ -76,7 +76,7 @@ def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tu
     """
     parts = {}
     for number, line in enumerate(lines):
-        at = [place for place, glyph in enumerate(line.source) if glyph >= 0 and kinds[glyph]]
+        at = np.flatnonzero((line.source >= 0) & (kinds[line.source] > 0)).tolist()
         if at:
             parts[number] = at[0], at[-1]
     return parts

@@ -96,9 +96,11 @@ class _Paragraph:
     @property
     def is_running(self) -> bool:
         """Whether it has lines of running text, and not of a row; it may end after its first."""
-        rows = any(between is Break.CELL for _, _, between in self.lines)
-        lone = len(self.lines) == 1 and not self.is_ended
-        return not (rows or lone or self._is_marked or self.apart or self.heading)
+        if self.apart or self.heading or self._is_marked:
+            return False
+        if len(self.lines) == 1:
+            return self.is_ended
+        return all(between is not Break.CELL for _, _, between in self.lines)
 
     def goes_on(self, rest: _Paragraph) -> bool:
         """Whether ``rest``, the first of the next flow, is the rest of this one, the last."""
@@ -193,7 +195,8 @@ def _halves(done: list[_Paragraph], start: list[_Paragraph]) -> tuple[int, int] 
         if page <= done[place].lines[-1][0] + 1 and done[place].is_running
     ]
     for at, rest in enumerate(start[:_REACH]):
-        for place in cut if rest.is_running else ():
+        goes_on = rest.lines[0][1].text[0].islower() and rest.is_running
+        for place in cut if goes_on else ():
             if done[place].goes_on_behind(rest, [*done[place + 1 :], *start[:at]]):
                 return place, at
     return (last, 0) if near else None

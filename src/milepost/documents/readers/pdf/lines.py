@@ -264,7 +264,7 @@ def _marks_of_items(own: _Letters, gap: Floats, at: Integers, last: Integers) ->
 
 def _laid_out(
     chosen: Integers, code: Integers, own: _Letters, spaced: Flags, left: Floats, right: Floats
-) -> tuple[str, list[int], list[float], Integers]:
+) -> tuple[str, Integers, Floats, Integers]:
     """Lay the letters of glyphs out, with the spaces after them.
 
     Returns:
@@ -282,7 +282,7 @@ def _laid_out(
     blank = places[1:][spaced] - 1
     codes[blank], source[blank], edges[blank] = ord(" "), -1, right[spaced]
     text = codes.astype("<u4").tobytes().decode("utf-32-le")
-    return text, source.tolist(), edges.tolist(), places
+    return text, source, edges, places
 
 
 def _medians(values: Floats, starts: Integers) -> list[float]:

@@ -12,7 +12,13 @@ from milepost.documents.readers.pdf.glyphs import Display, Glyphs, open_page, re
 from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
-from milepost.documents.readers.pdf.records import Frame, Line, in_sequence
+from milepost.documents.readers.pdf.records import (
+    NO_EDGES,
+    NO_GLYPHS,
+    Frame,
+    Line,
+    in_sequence,
+)
 from milepost.documents.readers.pdf.rules import Ruled, ruled_tables
 from milepost.documents.readers.pdf.writing import runs_left
 from milepost.types import Box
@@ -83,9 +89,9 @@ def load_page(
         pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
-        line.starts = []
+        line.starts = NO_EDGES
         if not ink:
-            line.source = []  # a number per character would take much memory in long books
+            line.source = NO_GLYPHS  # a number per character would take much memory in long books
     return Page(index + 1, frame, hidden=hidden, pictures=pictures, ruled=ruled), glyphs
 
 

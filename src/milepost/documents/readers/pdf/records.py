@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+NO_GLYPHS: Integers = np.zeros(0, np.int64)
+NO_EDGES: Floats = np.zeros(0)
 T = TypeVar("T")
 
 
@@ -36,7 +38,7 @@ class Line:
     """
 
     text: str
-    source: list[int]
+    source: Integers
     left: float
     right: float
     base: float
@@ -45,14 +47,16 @@ class Line:
     angle: int
     bold: bool
     order: int
-    starts: list[float]
+    starts: Floats
     typed: bool = False
 
-    def insert(self, at: int, text: str, source: Iterable[int], starts: Iterable[float]) -> None:
+    def insert(
+        self, at: int, text: str, source: Sequence[int] | Integers, starts: Sequence[float] | Floats
+    ) -> None:
         """Insert characters with their glyphs and left edges."""
         self.text = self.text[:at] + text + self.text[at:]
-        self.source[at:at] = source
-        self.starts[at:at] = starts
+        self.source = np.concatenate((self.source[:at], source, self.source[at:]))
+        self.starts = np.concatenate((self.starts[:at], starts, self.starts[at:]))
 
     @property
     def width(self) -> float:

@@ -55,17 +55,14 @@ def with_scripts(line: Line) -> Line:
     if END not in line.text:
         return line
     text: list[str] = []
-    source: list[int] = []
-    starts: list[float] = []
+    counts = np.ones(len(line.text), np.int64)
     last = 0
     for place, form in forms(line.text):
         text += [line.text[last:place], form]
-        source += [*line.source[last:place], *[-1] * len(form)]
-        starts += [*line.starts[last:place], *[line.starts[place]] * len(form)]
+        counts[place] = len(form)
         last = place + 1
     line.text = "".join([*text, line.text[last:]])
-    line.source = source + line.source[last:]
-    line.starts = starts + line.starts[last:]
+    line.source, line.starts = np.repeat(line.source, counts), np.repeat(line.starts, counts)
     return line
 
 

@@ -28,6 +28,8 @@ _WHOLE = 0.9
 """Share of a table's height that a line between two columns has, at least."""
 _MOST = 2000
 """Lines on a page, at most: more are a drawing."""
+_EDGES = 3
+"""Lines between the rows of a table and around them, at least."""
 
 _Rule = tuple[float, float, float]
 """Where a line is, and where it begins and ends along itself."""
@@ -107,11 +109,11 @@ class Ruled:
 
 def ruled_tables(display: Display, lines: Sequence[Line]) -> list[Ruled]:
     """Find the ruled tables of an open page with words in them; the lock must be held."""
-    if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
-        return []
     items, kinds = display.objects
     paths = references(items[kinds == pdfium.FPDF_PAGEOBJ_PATH])
     if not 4 <= len(paths) <= _MOST:
+        return []
+    if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
         return []
     left, bottom, right, top = bounds(paths).T
     across: list[_Rule] = []
@@ -124,7 +126,8 @@ def ruled_tables(display: Display, lines: Sequence[Line]) -> list[Ruled]:
         else:  # the frame of a cell
             across += [(y0, x0, x1), (y1, x0, x1)]
             down += [(x0, y0, y1), (x1, y0, y1)]
-    return [*_tables(_joined(across), _joined(down))]
+    enough = len(across) >= _EDGES and down
+    return [*_tables(_joined(across), _joined(down))] if enough else []
 
 
 def _base(line: Line) -> float:
@@ -189,7 +192,7 @@ def _meet(one: _Rule, other: _Rule) -> bool:
 
 def _table(across: Sequence[_Rule], down: Sequence[_Rule]) -> Ruled | None:
     """The table of lines that touch each other; None if its columns do not go through."""
-    if len(across) < 3 or not down:
+    if len(across) < _EDGES:
         return None
     rows = _apart(place for place, _, _ in across)
     top, bottom = rows[0], rows[-1]
