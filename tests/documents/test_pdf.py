@@ -139,6 +139,8 @@ def test_text_turned_by_rotate_is_read_in_order() -> None:
         for box in document.boxes(0, len(document.text)):
             assert 0 <= box.left < box.right <= width
             assert 0 <= box.top < box.bottom <= height
+        page.operations.append("BT /F1 10 Tf 0.0001 0 0 1 300 20 Tm (I) Tj ET")  # has no width
+        assert _made([page]).boxes(0, 9) == document.boxes(0, 9)
 
 
 def test_rows_of_a_table_stay_rows() -> None:

@@ -78,14 +78,8 @@ class Flow:
         first, width = b.text[0], a.right - a.left
         if not first.isalpha() or first.isupper() or width <= _WIDE * a.size:
             return False
-        wide = width > 0.6 * (self.right - self.left)
-        return (
-            wide
-            and not ends_sentence(a)
-            and a.bold == b.bold
-            and _stacked(a, b)
-            and _same_size(a, b)
-        )
+        wide = width > 0.6 * (self.right - self.left) and not ends_sentence(a)
+        return wide and a.bold == b.bold and _stacked(a, b) and _same_size(a, b)
 
     def _stacks(self) -> list[tuple[float, float]]:
         """For each line, the left and right margin of its stack of lines."""

@@ -30,11 +30,13 @@ class OpenPdf(pypdfium2.PdfDocument):  # type: ignore[misc] # it has no types
         self._data = data
 
     @cached_property
-    def has_layers(self) -> bool:
-        """Whether forms, which are parts of pages, may be in layers by themselves.
+    def layers(self) -> bool | None:
+        """Whether forms, parts of pages, may be in layers by themselves; None without layers.
 
-        What is said of a form is never compressed.
+        What is said of a form is never compressed, the list of layers only with other objects.
         """
+        if b"/OCProperties" not in self._data and b"/ObjStm" not in self._data:
+            return None
         return _LAYER.search(self._data) is not None
 
 

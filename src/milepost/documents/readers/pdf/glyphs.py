@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
 from milepost.documents.readers.pdf.picture import objects
-from milepost.documents.readers.pdf.records import Flags, Floats, Integers
+from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
@@ -106,23 +106,16 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
 
 
 def read_glyphs(
-    display: Display, typed: int | None, *, ink: bool = False, layers: bool = False
+    display: Display, typed: int | None, *, ink: bool = False, layers: bool | None = None
 ) -> Glyphs:
-    """Read an open page.
-
-    Args:
-        display: of the page.
-        typed: ``Glyphs.typed``.
-        ink: whether ``Glyphs.ink`` is read; all other fields are the same without it.
-        layers: whether the forms on the page may be in layers by themselves.
-    """
+    """Read an open page, with ``Glyphs.ink`` if asked; for ``layers`` see ``OpenPdf.layers``."""
     glyphs = _read_glyphs(display, typed, ink=ink, layers=layers)
     if (not len(glyphs.code) or (glyphs.angle == 90).any()) and widen_columns(*display.objects):
         return _read_glyphs(display, typed, ink=ink, layers=layers)
     return glyphs
 
 
-def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool) -> Glyphs:
+def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool | None) -> Glyphs:
     page = display.page
     text = pdfium.FPDFText_LoadPage(page)
     try:
@@ -183,12 +176,19 @@ def _generated(handle: Any, code: Integers) -> Flags:
 
 def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page."""
-    letters = written.letters.tolist()
+    letters, matrix = written.letters, written.matrix
     box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT)
     origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
-    loose, _ = results(box_of, np.float32, 4, letters, handle)
-    origin, _ = results(origin_of, np.float64, 2, letters, handle, apart=True)
-    return finite(loose), finite(origin)
+    loose = finite(results(box_of, np.float32, 4, letters.tolist(), handle)[0])
+    # The first letter of an upright object is where the object begins, if its box is there, too.
+    first = np.cumsum(written.lengths) - written.lengths
+    known = (matrix[:, 1:3] == 0).all(axis=1) & (loose[first, 0] == matrix[:, 4])
+    origin = np.full((len(letters), 2), np.nan)
+    origin[first[known]] = matrix[known, 4:]
+    asked = np.flatnonzero(np.isnan(origin[:, 0]))
+    found, _ = results(origin_of, np.float64, 2, letters[asked].tolist(), handle, apart=True)
+    origin[asked] = finite(found)
+    return loose, origin
 
 
 def _ink(handle: Any, count: int, display: Display) -> Floats:
@@ -201,11 +201,13 @@ def _ink(handle: Any, count: int, display: Display) -> Floats:
 class Display:
     """Convert arrays from the space of an open page to the page as displayed.
 
-    ``page`` is from ``open_page``, and ``turn`` its quarter turns as a viewer shows it.
+    ``page`` is from ``open_page``, and ``turn`` its quarter turns as a viewer shows it; ``texts``
+    are addresses of objects that are known to be text.
     """
 
     def __init__(self, page: Any) -> None:
         self.page, self.turn = page, pdfium.FPDFPage_GetRotation(page)
+        self.texts: Integers = NONE
         self._bounds = pdfium.FS_RECTF()
         bounds = self._bounds
         pdfium.FPDF_GetPageBoundingBox(page, bounds)
@@ -215,7 +217,7 @@ class Display:
     @cached_property
     def objects(self) -> tuple[Integers, Integers]:
         """Addresses and kinds of the objects on the page; some have thousands."""
-        return objects(reference(self.page), 0)
+        return objects(reference(self.page), 0, self.texts)
 
     def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Convert points of the page to displayed ones."""

@@ -19,13 +19,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import (
-    HANDLE,
-    INT,
-    plain,
-    references,
-    results,
-)
+from milepost.documents.readers.pdf.native import HANDLE, INT, plain, references, results
 from milepost.documents.readers.pdf.picture import (
     MAX_DEPTH,
     MOSTLY,
@@ -42,7 +36,7 @@ from milepost.types import Mark
 from milepost.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from milepost.documents.readers.pdf.glyphs import Display, Glyphs
     from milepost.documents.readers.pdf.join import Printed
@@ -58,7 +52,6 @@ KINDS = (
 _INVISIBLE, _WHITE, _OFF, _TINY, _SWITCHED_OFF = range(1, 6)
 
 _CLEAR = 12  # of 255: less ink is none
-_OC = [*map(ord, "OC")]  # name of the mark of a layer
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
 
 
@@ -91,10 +84,10 @@ def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Itera
             yield Mark(start + first, "hidden", str(last + 1 - first))
 
 
-def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool) -> NDArray[np.int8]:
+def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> NDArray[np.int8]:
     """Say of each character whether it can be seen; the lock must be held.
 
-    ``layers`` says whether forms may be in layers by themselves.
+    For ``layers`` see ``OpenPdf.layers``.
 
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces.
@@ -108,7 +101,7 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool) -> NDArray[n
     printed = ~glyphs.generated & (glyphs.code > 32)
     owner = glyphs.owner
     owners = np.unique(owner[changes(owner)])
-    owners = owners[owners > 0]
+    display.texts = owners = owners[owners > 0]
     items = references(owners)
     invisible, unpainted, white = _inks(owners, items)
     if len(invisible) or len(white):
@@ -124,20 +117,20 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool) -> NDArray[n
         if len(chosen):
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             kinds[chosen[seen(page, glyphs, turn, chosen)]] = 0
-    inside = [*_objects_of_layers(display.objects, 0, known=layers)]
+    kinds[~printed] = 0
+    if layers is None:
+        return kinds
+    inside = [*_in_layers(display.objects, 0, known=layers)]
     in_layers = np.isin(owner, [*owners[_are_marked(items)].tolist(), *inside])
     chosen = np.flatnonzero(in_layers & printed & (kinds == 0))
     for shows in (seen, drawn):  # not covered by others, and not white on them
         if len(chosen):
             chosen = chosen[~shows(page, glyphs, turn, chosen)]
     kinds[chosen] = _SWITCHED_OFF
-    kinds[~printed] = 0
     return kinds
 
 
-def _objects_of_layers(
-    found: tuple[Integers, Integers], depth: int, *, known: bool
-) -> Iterator[int]:
+def _in_layers(found: tuple[Integers, Integers], depth: int, *, known: bool) -> Iterator[int]:
     """Yield the addresses of the objects in forms that are in a layer; ``known`` says all are."""
     items, kinds = found
     if known and depth:
@@ -146,7 +139,7 @@ def _objects_of_layers(
     if depth < MAX_DEPTH:
         for form, marked in zip(forms, _are_marked(forms), strict=True):
             inside = objects(form, depth + 1)
-            yield from _objects_of_layers(inside, depth + 1, known=known or bool(marked))
+            yield from _in_layers(inside, depth + 1, known=known or bool(marked))
 
 
 def _are_marked(items: Sequence[Any]) -> Flags:
@@ -158,22 +151,17 @@ def _are_marked(items: Sequence[Any]) -> Flags:
     for place in range(counts.max(initial=0)):
         numbers = np.flatnonzero(counts > place).tolist()
         marks = [*map(mark_of, map(items.__getitem__, numbers), repeat(place))]
-        layers = _layers({*marks})
+        layers = {mark for mark in {*marks} if _is_layer(mark)}
         if layers:
             in_layer[numbers] |= [mark in layers for mark in marks]
     return in_layer
 
 
-def _layers(marks: Iterable[int]) -> set[int]:
-    """The marks that are named OC."""
+def _is_layer(mark: int) -> bool:
     units, length = (ctypes.c_ushort * 3)(), ctypes.c_ulong()
-    size, found = ctypes.c_ulong(ctypes.sizeof(units)), ctypes.byref(length)
-    name_of, numbers = plain(pdfium.FPDFPageObjMark_GetName, INT), [*marks]
-    return {
-        mark
-        for mark, item in zip(numbers, references(np.array(numbers, np.int64)), strict=True)
-        if name_of(item, units, size, found) and length.value == size.value and units[:2] == _OC
-    }
+    size, name_of = ctypes.c_ulong(ctypes.sizeof(units)), plain(pdfium.FPDFPageObjMark_GetName, INT)
+    known = name_of(ctypes.c_void_p(mark), units, size, ctypes.byref(length))
+    return bool(known) and bytes(units) == "OC\0".encode("utf-16-le")
 
 
 def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, Integers, Integers]:

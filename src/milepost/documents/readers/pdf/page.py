@@ -12,13 +12,7 @@ from milepost.documents.readers.pdf.glyphs import Display, Glyphs, open_page, re
 from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
-from milepost.documents.readers.pdf.records import (
-    NO_EDGES,
-    NO_GLYPHS,
-    Frame,
-    Line,
-    in_sequence,
-)
+from milepost.documents.readers.pdf.records import NONE, Frame, Line, in_sequence
 from milepost.documents.readers.pdf.rules import Ruled, ruled_tables
 from milepost.documents.readers.pdf.writing import runs_left
 from milepost.types import Box
@@ -82,16 +76,16 @@ def load_page(
     """
     with open_page(document, index) as (opened, typed):
         display = Display(opened)
-        glyphs = read_glyphs(display, typed, ink=ink, layers=document.has_layers)
+        glyphs = read_glyphs(display, typed, ink=ink, layers=document.layers)
         frame = page_lines(glyphs, keep_hidden=keep_hidden)
         hardly = sum(len(line.text) for line in frame.lines) < HARDLY
         ruled = ruled_tables(display, frame.lines)
         pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
-        line.starts = NO_EDGES
+        line.starts = NONE
         if not ink:
-            line.source = NO_GLYPHS  # a number per character would take much memory in long books
+            line.source = NONE  # a number per character would take much memory in long books
     return Page(index + 1, frame, hidden=hidden, pictures=pictures, ruled=ruled), glyphs
 
 

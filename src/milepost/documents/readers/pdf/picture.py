@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.native import HANDLE, INT, plain, reference, references, results
-from milepost.documents.readers.pdf.records import Flags, Floats, Integers
+from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Glyphs
@@ -36,8 +36,11 @@ def covered(page: Any, area: float) -> float:
     return min(1.0, sum(_pictures(reference(page), 0)) / max(area, 1.0))
 
 
-def objects(holder: Any, depth: int) -> tuple[Integers, Integers]:
-    """Addresses and kinds of the objects on a page, or in a form (with a ``depth``)."""
+def objects(holder: Any, depth: int, texts: Integers = NONE) -> tuple[Integers, Integers]:
+    """Addresses and kinds of the objects on a page, or in a form (with a ``depth``).
+
+    ``texts``, each named once, are known to be text.
+    """
     count, get = (
         (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
         if depth
@@ -46,8 +49,10 @@ def objects(holder: Any, depth: int) -> tuple[Integers, Integers]:
     numbers = range(plain(count, INT)(holder))
     asked = map(plain(get, HANDLE), repeat(holder), numbers)
     items = np.fromiter(asked, np.int64, len(numbers))
-    kinds = map(plain(pdfium.FPDFPageObj_GetType, INT), references(items))
-    return items, np.fromiter(kinds, np.int64, len(items))
+    kinds = np.full(len(items), pdfium.FPDF_PAGEOBJ_TEXT)
+    others = np.flatnonzero(~np.isin(items, texts, assume_unique=True))
+    kinds[others] = [*map(plain(pdfium.FPDFPageObj_GetType, INT), references(items[others]))]
+    return items, kinds
 
 
 def _pictures(holder: Any, depth: int) -> Iterator[float]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-NO_GLYPHS: Integers = np.zeros(0, np.int64)
-NO_EDGES: Floats = np.zeros(0)
+NONE: NDArray[Any] = np.zeros(0, np.int64)
 T = TypeVar("T")
 
 
@@ -50,9 +49,7 @@ class Line:
     starts: Floats
     typed: bool = False
 
-    def insert(
-        self, at: int, text: str, source: Sequence[int] | Integers, starts: Sequence[float] | Floats
-    ) -> None:
+    def insert(self, at: int, text: str, source: ArrayLike, starts: ArrayLike) -> None:
         """Insert characters with their glyphs and left edges."""
         self.text = self.text[:at] + text + self.text[at:]
         self.source = np.concatenate((self.source[:at], source, self.source[at:]))

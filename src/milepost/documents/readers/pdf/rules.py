@@ -28,8 +28,6 @@ _WHOLE = 0.9
 """Share of a table's height that a line between two columns has, at least."""
 _MOST = 2000
 """Lines on a page, at most: more are a drawing."""
-_EDGES = 3
-"""Lines between the rows of a table and around them, at least."""
 
 _Rule = tuple[float, float, float]
 """Where a line is, and where it begins and ends along itself."""
@@ -126,8 +124,7 @@ def ruled_tables(display: Display, lines: Sequence[Line]) -> list[Ruled]:
         else:  # the frame of a cell
             across += [(y0, x0, x1), (y1, x0, x1)]
             down += [(x0, y0, y1), (x1, y0, y1)]
-    enough = len(across) >= _EDGES and down
-    return [*_tables(_joined(across), _joined(down))] if enough else []
+    return [*_tables(_joined(across), _joined(down))] if len(across) > 2 and down else []
 
 
 def _base(line: Line) -> float:
@@ -192,7 +189,7 @@ def _meet(one: _Rule, other: _Rule) -> bool:
 
 def _table(across: Sequence[_Rule], down: Sequence[_Rule]) -> Ruled | None:
     """The table of lines that touch each other; None if its columns do not go through."""
-    if len(across) < _EDGES:
+    if len(across) < 3:
         return None
     rows = _apart(place for place, _, _ in across)
     top, bottom = rows[0], rows[-1]

@@ -12,7 +12,7 @@ from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.picture import draw
-from milepost.documents.readers.pdf.records import NO_EDGES, NO_GLYPHS, Frame, Line
+from milepost.documents.readers.pdf.records import NONE, Frame, Line
 from milepost.documents.recognition import PictureLine
 from milepost.types import Box
 
@@ -79,7 +79,7 @@ def _line(line: PictureLine, order: int, usual: float, scale: float) -> Line:
     size = _LETTERS * height / scale
     return Line(
         text=line.text,
-        source=NO_GLYPHS,
+        source=NONE,
         left=line.left / scale,
         right=line.right / scale,
         base=(line.bottom - _BELOW * height) / scale,
@@ -88,5 +88,5 @@ def _line(line: PictureLine, order: int, usual: float, scale: float) -> Line:
         angle=90 * line.turns,
         bold=False,
         order=order,
-        starts=NO_EDGES,
+        starts=NONE,
     )

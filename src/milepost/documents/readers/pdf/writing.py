@@ -95,7 +95,7 @@ def read_writing(text: Any) -> Writing:
         word=_words(code),
         letters=letters,
         lengths=np.diff(first, append=len(letters)),
-        size=finite(np.array([*sizes], np.float64)),
+        size=finite(np.fromiter(sizes, np.float64, len(first))),
         matrix=finite(matrix),
     )
 
