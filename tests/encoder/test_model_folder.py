@@ -93,10 +93,10 @@ def test_a_damaged_manifest(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no model named") as raised:
-        find_model(tmp_path / "missing")
-    for model in shipped_models():
-        assert model.manifest.name in str(raised.value)
+    for name in (tmp_path / "missing", "http://127.0.0.1:1/v1#tiny"):
+        with pytest.raises(ModelError, match="no model named") as raised:
+            find_model(name)
+        assert all(model.manifest.name in str(raised.value) for model in shipped_models())
     with pytest.raises(ModelError, match=r"no milepost\.json"):
         find_model(tmp_path)
 

@@ -6,19 +6,17 @@ import http.client
 import json
 import time
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any
 
 _LARGEST = 4 << 20  # bytes of an answer
 
-T = TypeVar("T")
-
-Reading = Callable[[http.client.HTTPResponse, float], Generator[T, None, str]]
+Reading = Callable[[http.client.HTTPResponse, float], Generator[str, None, str]]
 """A response and a timeout in seconds to pieces of an answer, and why they end."""
 
 
 def whole(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[str, None, str]:
     """The text of an answer that comes at once, as one piece, and why it ended."""
-    text, reason = _text_of(read_whole(answer, timeout_s))
+    text, reason = _text_of(_read_whole(answer, timeout_s))
     yield text
     return reason
 
@@ -80,16 +78,14 @@ def _delta(data: bytes) -> tuple[str, str]:
     return content or "", str(reason or "")
 
 
-def read_whole(
-    answer: http.client.HTTPResponse, timeout_s: float, largest: int = _LARGEST
-) -> bytes:
+def _read_whole(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
     """The body of an answer, unless it is too long, late (``TimeoutError``) or breaks off."""
     end = time.monotonic() + timeout_s
     found = bytearray()
     # The socket's own timeout starts anew with every byte.
     while part := answer.read1(1 << 16):
         found += part
-        if len(found) > largest:
+        if len(found) > _LARGEST:
             raise ValueError("longer than any answer")
         if time.monotonic() > end:
             raise TimeoutError(f"no whole answer within {timeout_s:g} s")

@@ -93,8 +93,6 @@ def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
 def _engine(model: ModelFolder) -> str:
     from milepost.encoder.engine.precision import choose
 
-    if model.remote is not None:
-        return f"endpoint {model.remote.url}"
     return f"OpenVINO {choose(model).name if model.precisions else '(no graph)'}"
 
 

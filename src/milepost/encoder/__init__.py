@@ -1,4 +1,4 @@
-"""Vectors of sentences and questions, from a model folder or an embedding endpoint.
+"""Vectors of sentences and questions, from a model folder.
 
 In:      a model's name, texts, questions.
 Out:     one vector for each sentence with its offsets, one for each text, one for each question.

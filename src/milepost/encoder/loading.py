@@ -22,8 +22,8 @@ def load(
     """Load a model and return its encoder.
 
     Args:
-        name: a shipped model's name, a folder, ``owner/name`` on the Hugging Face hub, or an
-            embedding endpoint (``http://HOST:PORT/v1#MODEL``); None for the default model.
+        name: a shipped model's name, a folder, or ``owner/name`` on the Hugging Face hub; None for
+            the default model.
         precision: arithmetic precision: ``int8``, ``float``, or ``auto``, which is int8 if the CPU
             has instructions for it. None for the value of ``MILEPOST_PRECISION``, else ``auto``.
             The vectors differ little (a mean cosine of 0.995 or more), and an index may mix them.
@@ -31,17 +31,11 @@ def load(
         cache: cache the compiled graph on disk, so that the next start is fast.
 
     Raises:
-        MilepostError: an endpoint cannot be reached.
         ModelError: the model does not exist, its folder is damaged, or it lacks the int8 graph
             that was requested.
         InputError: ``threads`` is less than 1, or ``precision`` is unknown.
     """
     folder = find_model(name)
-    remote = folder.remote
-    if remote is not None:
-        from milepost.encoder.endpoint import EndpointEncoder
-
-        return EndpointEncoder(folder, remote)
     from milepost.encoder.engine.openvino import open_engine
 
     opener = partial(open_engine, precision=precision, threads=threads, cache=cache)

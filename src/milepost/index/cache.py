@@ -26,13 +26,12 @@ INDEXES = "indexes"  # the subfolder of the indexes of milepost search PATH: wha
 _KINDS = {
     INDEXES: "index",
     "models": "model",
-    "endpoints": "endpoint",
     "languages": "languages of files",
     "known.sqlite": "list of files",
     "eval": "vectors of eval",
     "train": "vectors of train",
 }
-_SPLIT = (INDEXES, "models", "endpoints")  # each thing in these is an item of its own
+_SPLIT = (INDEXES, "models")  # each thing in these is an item of its own
 _GONE = ".gone-"
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SPANS_S = {"h": 3600, "d": 86400, "w": 7 * 86400}

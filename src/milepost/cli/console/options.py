@@ -129,8 +129,7 @@ def common(command: Command) -> Command:
 model_option = click.option(
     "--model",
     metavar="NAME|FOLDER",
-    help="Name of a shipped model, a model folder, or an embedding endpoint "
-    "(http://HOST:PORT/v1#MODEL).",
+    help="Name of a shipped model, or a model folder.",
 )
 precision_option = click.option(
     "--precision",

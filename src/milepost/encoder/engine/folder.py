@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 from milepost._optional import folder_of
-from milepost.encoder.engine.endpoint import Remote, endpoint_folder, is_endpoint, remote_of
 from milepost.encoder.engine.hub import local
 from milepost.encoder.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
@@ -56,11 +55,6 @@ class ModelFolder:
     def precisions(self) -> tuple[Precision, ...]:
         """Precisions whose graphs exist, the fastest first."""
         return tuple(name for name, file in GRAPHS.items() if (self.path / file).is_file())
-
-    @property
-    def remote(self) -> Remote | None:
-        """The embedding endpoint that the folder represents, or None."""
-        return remote_of(self.path, endpoint_folders())
 
     def pooling(self, file: str) -> Path:
         """Return the path of ``POOLING_GRAPH`` or ``POOLING``."""
@@ -142,23 +136,17 @@ def model_of(fingerprint: str) -> ModelFolder | None:
 
 
 def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
-    """Find a model by shipped name, folder, name on the Hugging Face hub, or endpoint address.
+    """Find a model by shipped name, folder, or name on the Hugging Face hub.
 
     Args:
         name: None for the default model. ``owner/name``, unless it is a folder, is looked up in the
             hub's cache and fetched if it is missing there; a cached model causes no network
-            request. ``http://HOST:PORT/v1#MODEL`` is a model behind an OpenAI-compatible embedding
-            endpoint.
+            request.
 
     Raises:
-        ModelError: no model is found, the hub cannot be reached, or the endpoint gives no vectors.
-        InputError: the address of an endpoint is invalid.
-        MilepostError: the endpoint cannot be reached.
+        ModelError: no model is found, or the hub cannot be reached.
     """
     name = DEFAULT if name is None else os.fspath(name)
-    if is_endpoint(name):
-        place = endpoint_folder(name, endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
-        return ModelFolder(place, read_manifest(place))
     shipped = SHIPPED / name
     if not (shipped / MANIFEST).is_file() and (own := packaged(name)) is not None:
         return ModelFolder(own, _of_package(own))
@@ -195,11 +183,6 @@ def _of_package(folder: Path) -> Manifest:
             if folder.name in PACKAGES
             else f"pip install --upgrade {package}",
         ) from error
-
-
-def endpoint_folders() -> Path:
-    """Return the parent of the folders that represent embedding endpoints."""
-    return cache_folder() / "endpoints"
 
 
 def cache_folder() -> Path:
