@@ -16,7 +16,6 @@ from milepost.cli.sources import STDIN, expand
 from milepost.errors import NotAnIndex, StoreError
 from milepost.exports.records import print_json
 from milepost.store.address import IndexPlace, label
-from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
@@ -92,8 +91,7 @@ def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
     for each in _sorted(planned):
         size = "" if each.size_bytes is None else size_text(each.size_bytes)
         name = visible_name(shown_path(each.path))
-        pages = "" if each.pages is None else f"{'' if each.exact else '~'}{each.pages:,} p."
-        line = f"{each.action:<9}  {size:>9}  {pages:>7}  {name}"
+        line = f"{each.action:<9}  {size:>9}  {name}"
         reason = visible(" ".join(each.reason.split()))
         click.echo(f"{line}  ({reason})" if reason else line)
     if not quiet:
@@ -107,14 +105,6 @@ def _counts(planned: Sequence[Planned]) -> Iterator[str]:
             continue
         line = f"{counts[action]:,} {_COUNTED[action]}"
         if action in ("add", "change"):
-            chosen = [each for each in planned if each.action == action]
-            details = [size_text(sum(each.size_bytes or 0 for each in chosen))]
-            pages = sum(each.pages or 0 for each in chosen)
-            unknown = sum(each.pages is None for each in chosen)
-            if pages:
-                exact = all(each.exact for each in chosen)
-                details.append(f"{'' if exact else 'about '}{counted(pages, 'page')}")
-                if unknown:
-                    details[-1] += f" and those of {unknown:,} more"
-            line += f" ({', '.join(details)})"
+            size = sum(each.size_bytes or 0 for each in planned if each.action == action)
+            line += f" ({size_text(size)})"
         yield line

@@ -100,8 +100,7 @@ def index(
     must be able to read the PATHs and to reach the index.
 
     With --dry-run, nothing is read or changed. Each file, and each folder that is skipped, has one
-    line: what would happen to it, its size, its number of pages if known (~ is an estimate), and
-    why.
+    line: what would happen to it, its size, and why.
     """
     from milepost.encoder.engine import find_model
     from milepost.encoder.engine.folder import DEFAULT

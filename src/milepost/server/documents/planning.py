@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from milepost.documents.readers.glance import Glance, glance
-from milepost.errors import MilepostError
+from milepost.documents.encoding import decode
+from milepost.documents.readers.formats import OLE, format_of, refuse_device
+from milepost.errors import MilepostError, UnreadableFile
 from milepost.index.intake import file_signature, find_files, vanished, wanted_pictures
 from milepost.index.places import local_path
 from milepost.store import DocumentInfo
@@ -20,21 +21,22 @@ Action = Literal["add", "change", "unchanged", "remove", "skip", "fail"]
 A file that is read again may prove to hold the same text as before.
 """
 
+_HEAD = 65_536  # number of bytes read from the beginning of a file
+_CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", OLE)  # whose directory may be anywhere in the file
+_TEXTS = {"plain", "rows", "underlined", "markdown", "delimited"}
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What would become of a file, or of a folder that is skipped with all that is in it, and why.
 
-    The reason is empty where the action says it all. ``pages``, where they are known without
-    reading, are ``exact`` if they were counted, not estimated by the size.
+    The reason is empty where the action says it all.
     """
 
     path: str
     action: Action
     reason: str = ""
     size_bytes: int | None = None
-    pages: int | None = None
-    exact: bool = False
 
 
 def plan(
@@ -93,10 +95,34 @@ def _file(path: Path, info: DocumentInfo | None, options: ReadOptions) -> Planne
     ):
         return Planned(str(path), "unchanged", size_bytes=size)
     try:
-        seen: Glance = glance(path, options)
+        _refuse_unreadable(path, options)
     except MilepostError as error:
         return Planned(str(path), "fail", error.problem.removeprefix(f"{path} "), size)
     if info is None:
-        return Planned(str(path), "add", "", size, seen.pages, seen.exact)
+        return Planned(str(path), "add", "", size)
     reason = "read in another way" if info.signature == signature else "size or time has changed"
-    return Planned(str(path), "change", reason, size, seen.pages, seen.exact)
+    return Planned(str(path), "change", reason, size)
+
+
+def _refuse_unreadable(path: Path, options: ReadOptions) -> None:
+    """Raise an error if the beginning of a file shows that it cannot be read."""
+    try:
+        refuse_device(path)
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise UnreadableFile(
+            f"{path} cannot be read: {error.strerror or error}", "check the path"
+        ) from error
+    if not head:
+        raise UnreadableFile(f"{path} is empty (0 bytes)", "save or download it again")
+    kind = None if head.startswith(_CONTAINERS) else format_of(head, str(path), options)
+    if kind == "pdf":
+        from milepost.documents.readers.pdf.file import refuse_damaged
+        from milepost.documents.readers.pdf.glyphs import PDFIUM
+
+        with PDFIUM:
+            refuse_damaged(path)
+    elif kind in _TEXTS:
+        lines = head[: head.rfind(b"\n") + 1] if len(head) == _HEAD else head
+        decode(lines or head, str(path))

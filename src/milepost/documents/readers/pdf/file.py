@@ -60,11 +60,10 @@ def open_pdf(data: bytes, name: str) -> Iterator[OpenPdf]:
         document.close()
 
 
-def count_pages(path: Path) -> int:
-    """The pages of a PDF, of which little is read; the lock of ``glyphs`` must be held."""
+def refuse_damaged(path: Path) -> None:
+    """Open a PDF, of which little is read; the lock of ``glyphs`` must be held."""
     try:
-        with pypdfium2.PdfDocument(path) as document:
-            return len(document)
+        pypdfium2.PdfDocument(path).close()
     except pypdfium2.PdfiumError as error:
         raise _refusal(str(path)) from error
 
