@@ -88,7 +88,7 @@ def test_search_gives_boxes(cli, model, pdf, notes, tmp_path):
     result = cli("search", QUESTION, "--db", tmp_path / "db", "--json", *model)
     assert result.exit_code == 0
     assert "no page boxes" in result.stderr
-    assert "has changed since it was indexed" in result.stderr
+    assert "has changed since it was read" in result.stderr
     assert not any("boxes" in passage for passage in json.loads(result.stdout)["passages"])
     pdf.unlink()
     result = cli("search", QUESTION, "--db", tmp_path / "db", "--json", *model)

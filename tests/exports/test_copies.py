@@ -313,7 +313,7 @@ def test_what_cannot_be_marked(pdf: Path, tmp_path: Path) -> None:
     with pytest.raises(BadQuestion):
         annotate(index, pdf, "?!")
     pdf.write_bytes(pdf.read_bytes() + b"\n")
-    with pytest.raises(InputError, match="has changed since it was indexed"):
+    with pytest.raises(InputError, match="has changed since it was read"):
         annotate(index, pdf, QUESTION)
 
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from milepost.documents.readers.formats import SUFFIXES, read_bytes
+from milepost.documents.readers.formats import SUFFIXES
 from milepost.documents.readers.pdf import line_boxes
 from milepost.errors import InputError
 from milepost.objects import ObjectAddress, download, is_address
@@ -16,10 +16,9 @@ from milepost.types import Box, Document, ReadOptions
 def locator(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
     """Make the ``Document.locator`` of a stored document; None if it has no page boxes.
 
-    The locator reads the pages of a span from the PDF, with the options of the index, and the whole
-    file if the lines of these pages do not match the text. For documents with recognised pages, it
-    returns the stored boxes. It raises InputError if the file is missing or has changed since it
-    was indexed.
+    The locator reads the pages of a span from the PDF, with the options of the index. For documents
+    with recognised pages, it returns the stored boxes. It raises InputError if the file is missing
+    or has changed since it was indexed.
     """
     source = document.source
     lines = line_boxes.locator(document.text, document.marks)
@@ -28,7 +27,6 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
     has_pages = any(mark.kind == "page" for mark in document.marks)  # a dynamic form has none
     if lines is None and not (has_pages and SUFFIXES.get(Path(source).suffix.lower()) == "pdf"):
         return None
-    whole: list[Document] = []
 
     def boxes(start: int, end: int) -> list[Box]:
         from milepost.documents.readers.pdf.boxes import boxes_of_span
@@ -36,19 +34,7 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
         data = stored_bytes(document)
         if lines is not None:
             return lines(start, end)
-        if not whole:
-            found = boxes_of_span(
-                data,
-                source,
-                document.text,
-                document.marks,
-                (start, end),
-                keep_hidden=options.hidden == "keep",
-            )
-            if found is not None:
-                return found
-            whole.append(read_bytes(data, source, source, options))
-        return whole[0].boxes(start, end)
+        return boxes_of_span(document, data, options.hidden == "keep", start, end)
 
     return boxes
 
@@ -68,5 +54,5 @@ def stored_bytes(document: Document) -> bytes:
         reason = error.strerror or "unknown reason"
         raise InputError(f"{source} cannot be read: {reason}", "check the path") from error
     if hashlib.sha256(data).hexdigest() != document.hash:
-        raise InputError(f"{source} has changed since it was indexed", hint)
+        raise InputError(f"{source} has changed since it was read", hint)
     return data

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -99,7 +98,7 @@ def place(path: Path, document: Document, options: ReadOptions, start: int, end:
     """Where a span of a PDF is printed; ``document`` is as it is stored, without a locator."""
     from milepost.documents.readers.pdf.boxes import page_sizes
 
-    found = _boxes(document, options)
+    found = locator(document, options)
     if found is None:
         raise InputError(f"{path.name} is not a PDF", "a PDF file")
     boxes = tuple(found(start, end))
@@ -136,8 +135,3 @@ def picture(path: Path, page: int, scale: float) -> bytes:
     out = BytesIO()
     image.save(out, "PNG")
     return out.getvalue()
-
-
-_boxes = lru_cache(maxsize=4)(locator)
-"""Finds spans in a PDF; if it must read the whole file, it does so once. People click through one
-document at a time."""

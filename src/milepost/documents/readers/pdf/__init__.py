@@ -18,6 +18,5 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     breaks    two lines → one paragraph or not      line_joiner  hyphens, spaces
     join      pages → the text, and where each printed line went
     xfa       a dynamic form, which has no pages → its text
-    boxes     a span of the text → boxes, read from the file again; of a stored text, from its pages
-              alone
+    boxes     a span of the text → boxes, from its pages, which are read again
 """

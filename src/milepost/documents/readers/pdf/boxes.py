@@ -1,26 +1,21 @@
 """Find a span of the text on the pages, by reading the file again.
 
-A document stores four numbers for each printed line: its start and end in the text, its page, and
-its index on that page. The boxes of characters are read from the file when they are requested, if
-the file has not changed.
-
-An index keeps the text of a document and where each page begins in it, not its printed lines. The
-text of a page is the characters of its lines in some order; so the lines are laid along it again,
-without white space and hyphens, which joining the lines has changed. Where they do not fit (text
-that was moved over a page break, lines out of order), nothing is returned and the whole file must
-be read. A file that is damaged or needs a password raises UnreadableFile.
+A document keeps its text and where each page begins in it, not its printed lines. The text of a
+page is the characters of its lines in some order; so the lines are laid along it again, without
+white space, hyphens and borders of cells, which joining the lines has changed. What does not fit
+(text that was moved over a page break, a dash alone) has no box. A file that is damaged or needs a
+password raises UnreadableFile.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from milepost.documents.again import stored_bytes
 from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.join import Printed
@@ -28,36 +23,7 @@ from milepost.documents.readers.pdf.line_joiner import HYPHENS
 from milepost.documents.readers.pdf.page import Page, load_page
 from milepost.documents.readers.pdf.records import Floats, Integers, Line
 from milepost.errors import InputError
-from milepost.types import Box, Mark, Span
-
-
-def locator(
-    printed: Sequence[Printed], data: bytes, name: str, source: str | None, *, keep_hidden: bool
-) -> Callable[[int, int], list[Box]]:
-    """Make a document's ``locator`` from its printed lines; see ``Document.boxes``.
-
-    Args:
-        printed: its printed lines, in text order.
-        data: the file; it is kept only if there is no ``source`` to read it from again.
-        name: name of the document, for messages.
-        source: path of the file.
-        keep_hidden: whether hidden text was kept.
-    """
-    lines = np.array(printed, dtype=np.int32).reshape(-1, 4)
-    digest = hashlib.sha256(data).hexdigest()
-    kept = data if source is None else b""
-
-    def locate(start: int, end: int) -> list[Box]:
-        rows = lines[(lines[:, 0] < end) & (lines[:, 1] > start)]
-        if not len(rows):
-            return []
-        again = kept if source is None else _read_again(source)
-        if hashlib.sha256(again).hexdigest() != digest:
-            raise InputError(f"{name} has changed since it was read", "read or index it again")
-        with PDFIUM, open_pdf(again, name) as document:
-            return [box for _, box in _boxes(rows, start, end, document, keep_hidden=keep_hidden)]
-
-    return locate
+from milepost.types import Box, Document, Span
 
 
 def boxes_of_lines(
@@ -68,37 +34,16 @@ def boxes_of_lines(
     Lines that were read from a picture have their boxes, others are looked up in the file.
     """
     pictures = {page.number: page.boxes for page in pages if page.boxes is not None}
-    known = [
-        (start, boxes[place])
-        for start, _, page, place in printed
-        if (boxes := pictures.get(page)) is not None
-    ]
+    found = [(row[0], pictures[row[2]][row[3]]) for row in printed if row[2] in pictures]
     others = [row for row in printed if row[2] not in pictures]
-    if others:
-        table = np.array(others, dtype=np.int32)
-        end = int(table[:, 1].max())
-        known += _boxes(table, 0, end, document, keep_hidden=keep_hidden)
-    return sorted(known, key=lambda pair: pair[0])
-
-
-def _read_again(source: str) -> bytes:
-    try:
-        return Path(source).read_bytes()
-    except OSError as error:
-        reason = error.strerror or "it cannot be read"
-        raise InputError(f"{source}: {reason}", "put the file back") from error
-
-
-def _boxes(
-    rows: NDArray[np.int32], start: int, end: int, document: Any, *, keep_hidden: bool
-) -> Iterator[tuple[int, Box]]:
-    for number in dict.fromkeys(rows[:, 2].tolist()):
+    for number in dict.fromkeys(row[2] for row in others):
         page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
-        for first, last, _, place in rows[rows[:, 2] == number].tolist():
+        assert glyphs.ink is not None
+        for start, end, _, place in (row for row in others if row[2] == number):
             line = page.frame.lines[place]
-            part = line.source[max(start - first, 0) : min(end, last) - first]
-            if glyphs.ink is not None and (box := _box_of(part, glyphs.ink, line, number)):
-                yield first, box
+            if box := _box_of(line.source[: end - start], glyphs.ink, line, number):
+                found.append((start, box))
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def _box_of(part: Integers, ink: Floats, line: Line, page: int) -> Box | None:
@@ -123,40 +68,28 @@ _CERTAIN = 8
 
 
 def boxes_of_span(
-    data: bytes,
-    name: str,
-    text: str,
-    marks: Sequence[Mark],
-    span: Span,
-    *,
-    keep_hidden: bool = False,
-) -> list[Box] | None:
-    """Find a span of a text on its pages, one box a printed line.
+    document: Document, data: bytes | None, keep_hidden: bool, start: int, end: int
+) -> list[Box]:
+    """Find a span of a document's text on its pages, one box a printed line.
 
     Args:
-        data: the file that the text was read from.
-        name: of the document, for messages.
-        text: the whole text, of which ``span`` is a part.
-        marks: its pages.
-        span: start and end in the text.
+        document: the document, as it was read or as it is stored.
+        data: the bytes that it was read from; None to read its file again.
         keep_hidden: whether hidden text was kept when the text was read.
-
-    Returns:
-        The boxes; None where the lines of the pages do not fit the text.
+        start: offset in the text.
+        end: offset after the span.
     """
-    starts = [(mark.offset, int(mark.value)) for mark in marks if mark.kind == "page"]
+    data, text = data or stored_bytes(document), document.text
+    starts = [(mark.offset, int(mark.value)) for mark in document.marks if mark.kind == "page"]
     ends = [offset for offset, _ in starts[1:]] + [len(text)]
     boxes: list[Box] = []
-    with PDFIUM, open_pdf(data, name) as document:
+    with PDFIUM, open_pdf(data, document.name) as pages:
         for (first, number), last in zip(starts, ends, strict=True):
-            low, high = max(first, span[0]), min(last, span[1])
-            if not text[low:high].strip():
-                continue
-            part = (low - first, high - first)
-            found = _on_page(document, number, text[first:last], part, keep_hidden)
-            if found is None:
-                return None
-            boxes += found
+            low, high = max(first, start), min(last, end)
+            if text[low:high].strip():
+                boxes += _on_page(
+                    pages, number, text[first:last], low - first, high - first, keep_hidden
+                )
     return boxes
 
 
@@ -189,40 +122,26 @@ def _lines(document: Any, number: int, keep_hidden: bool) -> tuple[list[Line], F
 
 
 def _on_page(
-    document: Any, number: int, text: str, span: Span, keep_hidden: bool
-) -> list[Box] | None:
-    """Boxes of a span of a page's text; None where its lines do not cover it."""
+    document: Any, number: int, text: str, start: int, end: int, keep_hidden: bool
+) -> Iterator[Box]:
+    """Boxes of a span of a page's text, where its lines fit the text."""
     lines, ink = _lines(document, number, keep_hidden)
     letters, places = _squeezed(text)
-    inside = [at for at, place in enumerate(places) if span[0] <= place < span[1]]
-    if not inside:  # hyphens alone are not found in this way
-        return None if any(sign in text[slice(*span)] for sign in HYPHENS) else []
-    low, high = inside[0], inside[-1] + 1
-    boxes: list[Box] = []
-    covered = low
+    low, high = bisect_left(places, start), bisect_left(places, end)
     for first, line, own in _laid(letters, lines):
-        last = first + len(own)
-        if last <= low or first >= high:
+        if first + len(own) <= low or first >= high:
             continue
-        if first > covered:
-            return None
-        covered = max(covered, last)
-        start, end = max(low, first), min(high, last)
-        start_at, end_at = own[start - first], own[end - first - 1] + 1
+        from_, to = max(low, first), min(high, first + len(own))
+        start_at, end_at = own[from_ - first], own[to - first - 1] + 1
         # Hyphens at both ends, where the text has them too.
-        place = places[start] - 1
-        while start_at and place >= span[0] and _left_out(line.text[start_at - 1], text[place]):
+        place = places[from_] - 1
+        while start_at and place >= start and _left_out(line.text[start_at - 1], text[place]):
             start_at, place = start_at - 1, place - 1
-        place = places[end - 1] + 1
-        while (
-            end_at < len(line.text)
-            and place < span[1]
-            and _left_out(line.text[end_at], text[place])
-        ):
+        place = places[to - 1] + 1
+        while end_at < len(line.text) and place < end and _left_out(line.text[end_at], text[place]):
             end_at, place = end_at + 1, place + 1
         if box := _box_of(line.source[start_at:end_at], ink, line, number):
-            boxes.append(box)
-    return boxes if covered >= high else None
+            yield box
 
 
 def _left_out(one: str, other: str) -> bool:
@@ -252,8 +171,10 @@ def _laid(letters: str, lines: Sequence[Line]) -> list[tuple[int, Line, list[int
 
 
 def _squeezed(text: str) -> tuple[str, list[int]]:
-    """A text without white space and hyphens, and where each character was."""
-    places = [at for at, each in enumerate(text) if not (each.isspace() or each in HYPHENS)]
+    """A text without white space, hyphens and borders of cells; where each character was."""
+    places = [
+        at for at, each in enumerate(text) if not (each.isspace() or each in HYPHENS or each == "|")
+    ]
     return "".join(text[at] for at in places), places
 
 

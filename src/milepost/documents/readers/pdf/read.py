@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 import pypdfium2.raw as pdfium
 
 from milepost.documents import recognition
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.pdf import line_boxes, scans
-from milepost.documents.readers.pdf.boxes import boxes_of_lines, locator
+from milepost.documents.readers.pdf.boxes import boxes_of_lines, boxes_of_span
 from milepost.documents.readers.pdf.file import open_pdf, read_properties
 from milepost.documents.readers.pdf.furniture import mark_furniture
 from milepost.documents.readers.pdf.glyphs import PDFIUM
@@ -92,19 +95,19 @@ def read_pdf(
                 joined.printed, list(pages.values()), document, keep_hidden=keep_hidden
             )
         marks = with_lines(marks, boxes)
-        locate = line_boxes.locator(text, marks)
-    else:
-        locate = locator(joined.printed, data, name, source, keep_hidden=keep_hidden)
-    return Document(
+    document = Document(
         name=name,
         text=text,
         marks=marks,
         source=source,
+        hash=hashlib.sha256(data).hexdigest(),
         notes=tuple(_notes(loaded, pictures, kept=keep_hidden)),
         blocks=tuple(joined.blocks),
         properties=loaded.properties,
-        locator=locate,
     )
+    kept = data if source is None else None
+    locate = line_boxes.locator(text, marks) or partial(boxes_of_span, document, kept, keep_hidden)
+    return replace(document, locator=locate)
 
 
 def assembled(pages: list[Page], outline: Outline) -> Joined:
