@@ -15,6 +15,7 @@ from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from typing import Any
 
 from milepost.errors import InputError, WrongType
+from milepost.wording import CONTROL
 
 Value = str | float | bool | tuple[str, ...]  # what a property can be
 
@@ -24,7 +25,6 @@ MAX_KEY = 64  # characters of a key
 
 _KEY = re.compile(r"[a-z_][\w.-]*")
 _NOT_KEY = re.compile(r"[^\w.-]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:$|[T ])")
 _PACKED = re.compile(r"(?:D:)?(\d{4})(?:(\d\d)(\d\d)?)?(?:\d{6})?(?:$|[Z+-])")
 """As PDF writes dates: D:20200301120000+01'00'."""
@@ -226,7 +226,7 @@ def _several(values: Any, strict: str) -> tuple[str, ...] | None:
 
 def _text(text: str) -> str:
     """One line in NFC, without control characters, of bounded length."""
-    plain = " ".join(_CONTROL.sub(" ", text[: 4 * MAX_CHARACTERS]).split())
+    plain = " ".join(CONTROL.sub(" ", text[: 4 * MAX_CHARACTERS]).split())
     return unicodedata.normalize("NFC", plain)[:MAX_CHARACTERS].rstrip()
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from math import floor
+
+CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+"""Controls, line breaks, changes of direction and halves of surrogate pairs, for a character
+class: they break lines, reorder text, or cannot be written as UTF-8."""
+CONTROL = re.compile(f"[{CONTROLS}]")
 
 WEAK = 20  # percentage below which a passage is probably no answer
 

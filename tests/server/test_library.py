@@ -96,13 +96,6 @@ def test_an_upload_goes_with_its_properties(index, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_versions_before_kept_of_printed_lines_is_swept(index, tmp_path: Path) -> None:
-    (tmp_path / "lines").mkdir()
-    (tmp_path / "lines" / "0.npz").write_bytes(b"of a document")
-    Library(index, tmp_path / "uploads").sweep()
-    assert not (tmp_path / "lines").exists()
-
-
 @pytest.fixture
 def index():
     with milepost.open(None, model="landmark-light") as opened:

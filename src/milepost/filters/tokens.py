@@ -10,6 +10,7 @@ from typing import Literal
 
 from milepost.errors import InputError
 from milepost.filters.nodes import Date, Operand
+from milepost.wording import CONTROL
 
 MAX_LENGTH = 2_000  # characters of a filter
 
@@ -24,7 +25,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ESCAPED = re.compile(r"""\\([\\"'])""")
 _LIKE_A_NUMBER = re.compile(r"-?\d[\w.:/-]*")
 _SIGNS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">=", "&&": "and", "||": "or", "!": "not"}
@@ -94,7 +94,7 @@ def _token(match: re.Match[str]) -> Token | None:
     text, column = match[0], match.start() + 1
     match match.lastgroup:
         case "string":
-            if bad := _CONTROL.search(text):
+            if bad := CONTROL.search(text):
                 raise refused(column + bad.start(), "a character that cannot be shown", "leave it")
             return Token("value", text, column, _ESCAPED.sub(r"\1", text[1:-1]))
         case "date":

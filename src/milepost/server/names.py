@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-"""Controls, line breaks, changes of direction and halves of surrogate pairs, for a character
-class: they break lines, reorder text, or cannot be written as UTF-8."""
-
-_NOT_SHOWN = re.compile(f"[{CONTROLS}]")
+from milepost.wording import CONTROL
 
 
 def one_line(name: str) -> str:
@@ -17,4 +11,4 @@ def one_line(name: str) -> str:
     >>> one_line("a\nb\udce9")
     'a�b�'
     """
-    return _NOT_SHOWN.sub("\N{REPLACEMENT CHARACTER}", name)
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", name)

@@ -19,6 +19,7 @@ from milepost.errors import MilepostError, UnreadableFile, in_words, locked, mis
 from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
+from milepost.wording import CONTROL
 
 TEXT_VERSION = 12
 """Raised if a file gives another text or other marks than before, so that indexes in the cache are
@@ -62,9 +63,6 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 _AGAIN = "open and save it again"
 _LONGEST = 200  # characters of a library's message, which may quote the whole file
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Characters that end a line, control a terminal or change the direction of the writing."""
 
 _Reader = Callable[..., Document]
 
@@ -276,7 +274,7 @@ def one_line(words: str) -> str:
     >>> one_line("plan\x1b[2J.pdf")
     'plan [2J.pdf'
     """
-    return " ".join(_CONTROL.sub(" ", words).split())
+    return " ".join(CONTROL.sub(" ", words).split())
 
 
 def harmless(document: Document) -> Document:
@@ -286,7 +284,7 @@ def harmless(document: Document) -> Document:
     """
     notes = tuple(map(one_line, document.notes))
     marks = document.marks
-    if any(_CONTROL.search(mark.value) for mark in marks):
+    if any(CONTROL.search(mark.value) for mark in marks):
         marks = tuple(replace(mark, value=one_line(mark.value)) for mark in marks)
     return replace(document, notes=notes, marks=marks)
 

@@ -20,6 +20,8 @@ log = logging.getLogger("milepost.server")
 
 _REMEMBERED = 100  # failures and notes that are kept for those who ask later
 
+_PATIENCE_S = 1.0  # seconds that an agent waits for changes to be indexed
+
 _REST_S, _LONGEST_REST_S = 1.0, 60.0
 """Seconds between two looks at the same folders, which grow with how long one takes."""
 
@@ -122,19 +124,15 @@ class Indexer:
                 self._followed = self._work[-1]
             self._changed.notify_all()
 
-    def refresh(self, seconds: float = 1.0) -> None:
-        """Look for changes of what was last added with ``prune``, unless that was just done.
-
-        Args:
-            seconds: to wait for them.
-        """
+    def refresh(self) -> None:
+        """Look for changes of what was last added with ``prune``, unless that was just done."""
         with self._changed:
             if self._followed is None or self._busy or time.monotonic() < self._look_at:
                 return
             if not self._work:
                 self._work.append(self._followed)
                 self._changed.notify_all()
-        self.join(seconds)
+        self.join(_PATIENCE_S)
 
     def progress(self) -> Progress:
         """The present state."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -22,9 +21,10 @@ from milepost.index.known_files import forget
 from milepost.index.naming import document_id, short_id
 from milepost.index.places import absolute
 from milepost.objects import is_address
-from milepost.server.names import CONTROLS, one_line
+from milepost.server.names import one_line
 from milepost.store import DocumentInfo, Statistics
 from milepost.types import Box, Span
+from milepost.wording import CONTROLS
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
@@ -173,8 +173,6 @@ class Library:
 
         An upload that another server of this folder is receiving stays.
         """
-        # Versions before kept the places of printed lines there.
-        shutil.rmtree(self.uploads.with_name("lines"), ignore_errors=True)
         if moved := [info.name for info in self.index.documents() if self._has_moved(info)]:
             self.index.remove(moved)
         before = time.time() - _ABANDONED_S
