@@ -18,9 +18,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milepost._numpy import NDArray, np
 from milepost._typed import typed
 from milepost.encoder import Encoder
-from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.folder import ModelFolder
 from milepost.encoder.engine.manifest import Manifest
 from milepost.encoder.engine.tokenizer import Tokenizer
@@ -31,6 +31,39 @@ from milepost.types import Document
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
+
+
+class FakeEngine:
+    """A deterministic engine: each landmark is a fixed random projection of its sentence's ids."""
+
+    def __init__(self, dimensions: int = 32, vocabulary: int = 40000) -> None:
+        table = np.random.default_rng(7).standard_normal((vocabulary, dimensions))
+        self._table = table.astype(np.float32)
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return int(self._table.shape[1])
+
+    @property
+    def description(self) -> str:
+        """The name that ``milepost info`` shows."""
+        return "fake engine (tests)"
+
+    def run(
+        self,
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        marks: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """See ``Engine.run``."""
+        states = self._table[ids]
+        own = np.take_along_axis(sentences, marks, axis=1)[:, :, None] == sentences[:, None, :]
+        sums = own.astype(np.float32) @ states
+        norms = np.linalg.norm(sums, axis=-1, keepdims=True)
+        result: NDArray[np.float32] = sums / np.maximum(norms, 1e-12)
+        return result
+
 
 __all__ = ["FakeEngine", "MemoryStore", "fake_encoder", "fake_index"]
 

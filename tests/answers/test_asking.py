@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from milepost.answers import answer
-from milepost.answers.prompt import RULES, messages
+from milepost.answers.asking import RULES, messages
 from milepost.chat import Endpoint
 from milepost.types import Passage
 from support.chat_server import Chat, Stream, serving

@@ -10,7 +10,7 @@ import pytest
 import milepost
 from milepost.errors import BadQuestion, InputError
 from milepost.exports.tables import Row, write_table
-from milepost.exports.tables.journal import Journal
+from milepost.exports.tables.writing import Journal
 from milepost.index import Index
 from milepost.types import Document
 from support.cli_process import python
@@ -188,7 +188,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from milepost.errors import InputError
-from milepost.exports.tables.journal import Journal
+from milepost.exports.tables.writing import Journal
 from milepost.exports.tables.rows import Row
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from milepost.errors import BadQuestion
 from milepost.quotes import fold, occurrences, stripped
 from milepost.search import Query, SearchResult, quoted, scope, search
-from milepost.search.operators import Operators, read_operators
+from milepost.search.query import Operators, read_operators
 from milepost.store import Store
 from milepost.testing import fake_encoder
 from support.search_stores import MODELS, asking, empty_store, put, words

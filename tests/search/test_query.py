@@ -12,7 +12,7 @@ from milepost.language.detection import SupportedLanguages
 from milepost.language.terms import question_terms
 from milepost.search import Limits, Query
 from milepost.search import scope as room
-from milepost.search.language_notes import language_notes
+from milepost.search.notes import language_notes
 from milepost.search.query import DEFAULT_K, Budget, parse_length
 from milepost.search.subject import SHORTEST, shortened
 from milepost.testing import fake_encoder

@@ -19,7 +19,7 @@ from milepost.cli.program import program
 from milepost.documents import read_file
 from milepost.exports.records import check_record, shared_record
 from milepost.server.documents import Library, indexing
-from milepost.server.mcp import cursors
+from milepost.server.mcp.budget import write_cursor
 from milepost.server.mcp.server import create_server
 from milepost.server.mcp.tools import Tools
 from milepost.types import Mark
@@ -225,7 +225,7 @@ def test_too_high_a_limit_names_the_best_probability(server) -> None:
         ("search", {"question": QUESTION, "documents": ["x"]}, "no document has"),
         ("search", {"question": QUESTION, "cursor": NESTED}, "not one of this question"),
         ("search", {"question": QUESTION, "filter": 'kind = "pdf"'}, "filter"),
-        ("documents", {"cursor": cursors.write("documents", 200, 0)}, "cursor"),
+        ("documents", {"cursor": write_cursor("documents", 200, 0)}, "cursor"),
         ("search", {"question": QUESTION, "budget_tokens": 3}, "budget_tokens"),
         ("read", {"document": "note.txt", "page": 3}, "no pages"),
         ("read", {"document": "note.txt", "start": 900}, "start: 900"),

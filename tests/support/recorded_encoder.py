@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from milepost.encoder import Encoder
-from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.folder import ModelFolder
 from milepost.encoder.engine.manifest import Manifest
-from milepost.testing import fake_encoder
+from milepost.testing import FakeEngine, fake_encoder
 
 
 class Recorder:

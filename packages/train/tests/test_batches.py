@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.tokenizer import Tokenizer
-from milepost.testing import fake_encoder
+from milepost.testing import FakeEngine, fake_encoder
 from milepost_train.batches import around, assemble, windows_of
 from milepost_train.data import Text
 

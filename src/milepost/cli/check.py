@@ -163,7 +163,7 @@ def _in_files(
     Nothing where it is not in them word for word or nearly, or where an index of them exists.
     """
     from milepost.checking.check import check_documents, prepared
-    from milepost.search.filter_note import no_match
+    from milepost.search.notes import no_match
 
     paths = options.paths
     place = cache_place(options, folder.manifest.fingerprint)

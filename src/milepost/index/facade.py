@@ -23,7 +23,7 @@ from milepost.index.intake import Known, Step
 from milepost.index.naming import Name, not_found, resolve_names, stored_names
 from milepost.index.removing import RemovalReport, remove_documents
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
-from milepost.search.filter_note import filter_matches_none, no_match
+from milepost.search.notes import filter_matches_none, no_match
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store, stored_document
 from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions

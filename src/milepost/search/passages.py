@@ -7,10 +7,13 @@ these are the stretches of ``required.py``; otherwise every sentence is a core.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from milepost._numpy import NDArray, np
+from milepost.store.base import DocumentInfo, Snapshot
+from milepost.table_rows import tables
+from milepost.types import Mark, Passage, nearly_best
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,3 +317,25 @@ def truncate_to(text: str, left: int, measure: Callable[[str], int]) -> str:
             high = middle - 1
     space = next((at for at in range(low, 0, -1) if text[at].isspace()), low)
     return text[:space].rstrip()
+
+
+def with_tables(
+    snapshot: Snapshot,
+    passages: Sequence[Passage],
+    places: Sequence[tuple[DocumentInfo, Sequence[Mark]]],
+) -> list[Passage]:
+    """Return passages with their tables; ``places`` are the document of each, and its marks."""
+    found = []
+    for number, (passage, (info, marks)) in enumerate(zip(passages, places, strict=True)):
+        at = passage.best.start
+        table = next((each for each in tables(marks) if each.start <= at < each.end), None)
+        if table is not None:
+            found.append((number, table, (info, *table.around(passage.start, passage.end))))
+    made = list(passages)
+    texts = snapshot.texts([part for *_, part in found]) if found else []
+    for (number, table, (_, start, _)), text in zip(found, texts, strict=True):
+        passage = passages[number]
+        strong = [(hit.start, hit.end) for hit in nearly_best(passage.hits)]
+        rows = table.rows(text, start, strong, (passage.start, passage.end))
+        made[number] = replace(passage, table=rows)
+    return made

@@ -1,4 +1,9 @@
-"""A query: the question, checked and encoded once, and all options of a search."""
+"""A query: the question, checked and encoded once, and all options of a search.
+
+Quotation marks and minus signs give words that a passage must or must not contain: with
+`how is "natural selection" tested -pigeons` the passages contain "natural selection" word for word
+and do not contain "pigeons"; the question is "how is natural selection tested".
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,6 @@ from milepost._typed import typed
 from milepost.errors import BadQuestion, InputError
 from milepost.filters import Filter, as_filter
 from milepost.language.terms import question_terms
-from milepost.search.operators import Operators, read_operators
 from milepost.store.base import DocumentSelection
 
 DEFAULT_K = 5  # default number of passages if neither k nor a budget is given
@@ -209,3 +213,70 @@ def parse_length(length: str | int, name: str) -> Budget:
     if match is None or int(match[1]) == 0:
         raise InputError(f"{name} {length!r:.40} is not a length", "1600c or 400t")
     return Budget(int(match[1]), "t" if match[2] == "t" else "c")
+
+
+_PHRASE = re.compile(
+    r"(?P<minus>(?<!\S)-)?"
+    r"(?:“(?P<english>[^“”]+)”|„(?P<german>[^„“”\"]+)[“”\"]"
+    r"|«(?P<french>[^«»]+)»|»(?P<danish>[^«»]+)«"
+    # A straight mark after a word or number (5" and 6") or before a space opens no phrase.
+    r"|(?<!\w)\"(?=\S)(?P<straight>[^\"]+)(?<=\S)\"(?!\w))"
+)
+_MINUS = re.compile(r"(?<!\S)-(?P<word>[^\W\d_][^\s\"“”„«»]*)")
+_TRAILING = ".,;:"
+_BEHIND = ".,;:!?)]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operators:
+    """A question, and the words that its passages must and must not contain.
+
+    ``question`` is without quotation marks, minus signs and excluded words; ``phrases`` are
+    distinct.
+    """
+
+    question: str
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+
+
+def read_operators(text: str) -> Operators:
+    """Separate the operators from a question.
+
+    A minus sign is an operator if white space or nothing precedes it and a letter or a quotation
+    mark follows. So "e-mail", " - ", "--json" and "-5" contain none; -"5" does. Punctuation that
+    American English puts inside the quotation marks is not part of the phrase.
+
+    >>> read_operators('how is "natural selection," tested -pigeons at -5 degrees')
+    Operators(question='how is natural selection, tested at -5 degrees', \
+phrases=('natural selection',), excluded=('pigeons',))
+    """
+    phrases: dict[str, None] = {}
+    excluded: dict[str, None] = {}
+
+    def take(match: re.Match[str]) -> str:
+        inner = next(each for each in match.groups()[1:] if each is not None).strip()
+        phrase = inner.rstrip(_TRAILING)
+        if not any(map(str.isalnum, phrase)):
+            return match[0]
+        if match["minus"]:
+            excluded[phrase] = None
+            return " "
+        phrases[phrase] = None
+        return inner
+
+    def leave_out(match: re.Match[str]) -> str:
+        word = match["word"].rstrip(_BEHIND)
+        excluded[word] = None
+        return match["word"][len(word) :]
+
+    # Phrases first: a minus sign inside a phrase belongs to it.
+    pieces: list[str] = []
+    at = 0
+    for match in _PHRASE.finditer(text):
+        pieces += (_MINUS.sub(leave_out, text[at : match.start()]), take(match))
+        at = match.end()
+    pieces.append(_MINUS.sub(leave_out, text[at:]))
+    if not (phrases or excluded):
+        return Operators(text)
+    return Operators(" ".join("".join(pieces).split()), tuple(phrases), tuple(excluded))

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from milepost._numpy import NDArray, np
 from milepost.language.detection import SupportedLanguages
 from milepost.language.terms import words_of
-from milepost.search.filter_note import filter_matches_none, no_match, no_text
-from milepost.search.language_notes import language_notes
+from milepost.search.notes import filter_matches_none, language_notes, no_match, no_text
 from milepost.search.passages import (
     Core,
     Run,
@@ -18,6 +17,7 @@ from milepost.search.passages import (
     length_adjusted_score,
     select_within_budget,
     truncate_to,
+    with_tables,
 )
 from milepost.search.query import Query
 from milepost.search.ranking import Ranked, Ranking, rank
@@ -33,7 +33,6 @@ from milepost.search.required import (
 from milepost.search.reranking import Reranker
 from milepost.search.scope import Scope, gather
 from milepost.search.subject import joined, within_reports
-from milepost.search.tables import with_tables
 from milepost.store.base import Snapshot
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 from milepost.wording import is_weak, percentage

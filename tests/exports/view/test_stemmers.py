@@ -14,7 +14,8 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import InputError
-from milepost.exports.view import bundle, stemmers, term_tables, write_page
+from milepost.exports.view import bundle, stemmers, write_page
+from milepost.exports.view.page import term_tables
 from milepost.language.numbers import TABLES, others
 from milepost.language.stemming import SCRIPTS, stemmer_class
 from milepost.language.terms import question_terms
@@ -50,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "stems.js").write_text(STEMS, encoding="utf-8")
     (folder / "terms_of.js").write_text(TERMS, encoding="utf-8")
     (folder / "stemmers.js").write_text(stemmers.module(SCRIPTS), encoding="utf-8")
-    (folder / "term_tables.js").write_text(term_tables.module(), encoding="utf-8")
+    (folder / "term_tables.js").write_text(term_tables(), encoding="utf-8")
     for name in ("snowball.js", "stem.js", "terms.js"):
         shutil.copy(bundle.OWN / name, folder)
     return folder

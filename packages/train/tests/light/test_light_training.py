@@ -12,9 +12,8 @@ import torch
 
 import milepost
 from milepost.encoder.engine import ModelFolder
-from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.manifest import read_manifest
-from milepost.testing import fake_encoder
+from milepost.testing import FakeEngine, fake_encoder
 from milepost_train.check import vectors_of
 from milepost_train.data import Question, Text, held_out
 from milepost_train.light import (

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost.exports.view import bundle, term_tables
+from milepost.exports.view import bundle
 from milepost.exports.view.document_sections import add_documents
 from milepost.exports.view.model_sections import add_model
 from milepost.exports.view.pack import Pack, as_characters
 from milepost.exports.view.stemmers import module
 from milepost.exports.writing import check_new, check_suffix, write_bytes
 from milepost.index import Index
+from milepost.language.numbers import PATTERNS, TABLES
+from milepost.language.terms import IGNORED, STOP_WORDS, TOKEN
 
 EXAMPLE = "page.html"
 _SUFFIXES = (".html", ".htm")
@@ -110,7 +114,7 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     Its policy allows its own style and script and nothing else: no request to anywhere.
     """
     style = bundle.style("base.css", "style.css", "document.css", "view.css")
-    made = {"term_tables.js": term_tables.module()}
+    made = {"term_tables.js": term_tables()}
     if stemmers:
         made["stemmers.js"] = module(stemmers)
     script = bundle.script(made)
@@ -140,3 +144,31 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+_FORMS = {
+    "(?P<": "(?<",
+    r"[^\W_]": r"[\p{L}\p{N}]",
+    r"\d": r"\p{Nd}",
+    r"\U00020000-\U0003ffff": r"\u{20000}-\u{3ffff}",
+}
+"""What Python and JavaScript write differently."""
+
+
+def term_tables() -> str:
+    """The module that stands in a page for ``term_tables.js``: tables and patterns of Python."""
+    patterns = {"token": TOKEN, "ignored": IGNORED, **PATTERNS}
+    parts = {
+        "TABLES": {**TABLES, "stopWords": sorted(STOP_WORDS)},
+        "PATTERNS": {name: _javascript(source) for name, source in patterns.items()},
+    }
+    return "".join(
+        f"export const {name} = {json.dumps(part, ensure_ascii=False)};\n"
+        for name, part in parts.items()
+    )
+
+
+def _javascript(source: str) -> str:
+    for python, javascript in _FORMS.items():
+        source = source.replace(python, javascript)
+    return re.sub(r"\(\?P=(\w+)\)", r"\\k<\1>", source)

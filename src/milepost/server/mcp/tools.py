@@ -18,8 +18,8 @@ from milepost.exports.records import shared_record
 from milepost.index.naming import document_id, short_id
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library
-from milepost.server.mcp import cursors, results
-from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
+from milepost.server.mcp import results
+from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted, read_cursor, write_cursor
 from milepost.server.names import one_line
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
@@ -69,7 +69,7 @@ class Tools:
             if cursor is None:
                 result = self._first(question, budget, search)
                 more = bool(result.passages)
-                result.cursor = cursors.write(question, budget, 0) if more else None
+                result.cursor = write_cursor(question, budget, 0) if more else None
             else:
                 result = self._following(question, budget, search, cursor)
         if not found.passages:  # all that were searched in vain
@@ -102,7 +102,7 @@ class Tools:
         self, question: str, budget: int, search: Callable[..., SearchResult], cursor: str
     ) -> results.Searched:
         """Passages in order of their score, without those that came before."""
-        first, skipped = cursors.read(cursor, question)
+        first, skipped = read_cursor(cursor, question)
         shown = self._first(question, first, search).passages
         found = search(question, k=_PASSAGES)
         left = [
@@ -115,7 +115,7 @@ class Tools:
             best = [self._best_sentence(found, left[0])]
             result = self._within(best, found, budget)
         if len(result.passages) < len(left) and result.passages:
-            result.cursor = cursors.write(question, first, skipped + len(result.passages))
+            result.cursor = write_cursor(question, first, skipped + len(result.passages))
         return result
 
     def _evidence(self, passages: Sequence[Passage]) -> list[results.Evidence]:
@@ -249,7 +249,7 @@ class Tools:
         """The documents that can be searched."""
         self._refresh()
         infos = self._library.index.documents()
-        after = 0 if cursor is None else cursors.read(cursor, _LIST)[1]
+        after = 0 if cursor is None else read_cursor(cursor, _LIST)[1]
         rows = [
             results.Listed(
                 id=short_id(info.name),
@@ -268,7 +268,7 @@ class Tools:
         result = fitted(first, len(rows), self._tokens, _LISTED - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
-            result.cursor = cursors.write(_LIST, LEAST, last)
+            result.cursor = write_cursor(_LIST, LEAST, last)
         return result
 
     def _unread(self, infos: Iterable[DocumentInfo], budget: int) -> list[str]:

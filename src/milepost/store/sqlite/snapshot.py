@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,44 @@ from numpy.typing import NDArray
 from milepost.store import packing
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Sentences, Statistics
 from milepost.store.check import check_vector
+from milepost.store.conditions import HEAD, Dialect
 from milepost.store.local import LocalSnapshot, Postings, inside, limited, ranges_of
 from milepost.store.records import COLUMNS, KEYS, document_info, in_order
 from milepost.store.sqlite.faults import translated
-from milepost.store.sqlite.selection import DIALECT
 from milepost.store.sqlite.vectors import View, numbers, runs
-from milepost.store.sqlite.write import unescape
+from milepost.store.sqlite.write import escape, unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
+
+
+def _pattern(pattern: str) -> tuple[str, str]:
+    """``fits`` is Python's own, see ``folder.connect``: SQLite asks it where ``GLOB`` differs."""
+    return ("fits(facts.text, %s)" if "[" in pattern else "facts.text GLOB %s"), pattern
+
+
+def _named(names: Collection[str], values: dict[str, Any]) -> str:
+    """JSON does not hold all names: the others are values of their own."""
+    plain: list[str] = []
+    odd: dict[str, str | bytes] = {}
+    for name in map(escape, names):
+        if isinstance(name, str) and "\0" not in name:
+            plain.append(name)
+        else:
+            odd[f"name{len(odd)}"] = name
+    values |= {"names": json.dumps(plain)} | odd
+    listed = "name IN (SELECT value FROM json_each(:names))"
+    return f"({' OR '.join([listed, *(f'name = :{key}' for key in odd)])})"
+
+
+DIALECT = Dialect(
+    value=":%s",
+    having="id IN (SELECT document FROM facts WHERE %s)",
+    head=f"substr(facts.text, 1, {HEAD})",
+    position="instr(facts.text, %s) > 0",
+    pattern=_pattern,
+    named=_named,
+)
+
 
 _MANY = 5_000  # runs from which all are read, once for all snapshots of a state
 

@@ -16,7 +16,7 @@ from milepost.encoder import Encoder
 from milepost.errors import BadQuestion
 from milepost.index import Index
 from milepost.quotes import fold, occurrences, stripped
-from milepost.search.operators import read_operators
+from milepost.search.query import read_operators
 from milepost.types import Document
 from support.browser_page import page_of
 from support.page_search import compare
