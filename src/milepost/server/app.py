@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,8 +28,9 @@ from milepost.server.failures import Failure, add_handlers
 from milepost.server.govern import Governor
 from milepost.server.guard import Guard
 from milepost.server.metrics import Measured, Metrics
+from milepost.server.page_files import page_file
 from milepost.server.prefix import Heads
-from milepost.server.routes import ask, check, documents, embeddings, page, pages, search, status
+from milepost.server.routes import ask, check, documents, embeddings, pages, search, status
 from milepost.server.settings import ServeSettings
 from milepost.server.state import State
 from milepost.types import Document, ReadOptions
@@ -61,8 +63,10 @@ def create_app(
         lifespan=_lifespan,
     )
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources, known)
-    for routes in (embeddings, search, ask, check, documents, pages, status, page):
+    for routes in (embeddings, search, ask, check, documents, pages, status):
         app.include_router(routes.router)
+    app.add_api_route("/", partial(page_file, "index.html"), include_in_schema=False)
+    app.add_api_route("/page/{name}", page_file, include_in_schema=False)
     if find_spec("mcp") is not None:
         app.state.tools = AgentTools(state)
         app.router.routes.append(Route("/mcp", app.state.tools))
