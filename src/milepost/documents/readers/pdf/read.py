@@ -90,9 +90,9 @@ def read_pdf(
     marks = marks_of(joined, hidden_marks(joined.printed, pages))
     text = "".join(joined.parts)
     if pictures:
-        with PDFIUM, open_pdf(data, name) as document:
+        with PDFIUM, open_pdf(data, name) as pdf:
             boxes = boxes_of_lines(
-                joined.printed, list(pages.values()), document, keep_hidden=keep_hidden
+                joined.printed, list(pages.values()), pdf, keep_hidden=keep_hidden
             )
         marks = with_lines(marks, boxes)
     document = Document(
