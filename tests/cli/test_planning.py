@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.server.documents.planning import Planned, plan
+from milepost.cli.dry_run import Planned, plan
 from milepost.store import DocumentInfo
 from milepost.testing import fake_encoder
 from support.files import write_files
