@@ -215,6 +215,20 @@ def test_the_state_of_a_token_is_the_graphs() -> None:
     assert (states * wanted).sum(axis=1).min() > 0.999  # int8 rounds by batch and padding
 
 
+def test_many_documents() -> None:
+    asked: list[str] = []
+
+    def texts() -> object:
+        for text in ("One. Two.", "", "Three."):
+            asked.append(text)
+            yield text
+
+    stream = MODEL.encode_documents(texts())
+    assert len(next(stream).spans) == 2
+    assert asked == ["One. Two."]
+    assert [len(marks.spans) for marks in stream] == [0, 1]
+
+
 def test_a_model_without_its_landmark_token_is_refused() -> None:
     with pytest.raises(ModelError, match=r"no token '\[LMK\]'"):
         Tokenizer(MODEL.tokenizer._backend, "[CLS]", "[LMK]")

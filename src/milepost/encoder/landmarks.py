@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import partial
 from itertools import pairwise
@@ -132,6 +132,12 @@ class Encoder:
         if progress is not None:
             progress = _in_sentences(progress, len(read.ids), len(units))
         return self._landmarks(read, vectors, self._run(units, vectors, progress))
+
+    @typed
+    def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
+        """Encode many texts one at a time, so that memory use stays flat."""
+        for text in texts:
+            yield self.encode(text)
 
     @typed
     def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
