@@ -124,7 +124,8 @@ def _keep_first(pages: Sequence[Page], large: float) -> None:
             counted |= numbers
             step = line.base - above.base if above is not None else 0.0
             goes_on = line.text[0].islower() and 0 < step < 2 * line.size
-            if (known and not goes_on) or _is_in(words, text):
+            beside = above is not None and abs(step) < 0.3 * line.size  # in a row of names
+            if not beside and ((known and not goes_on) or _is_in(words, text)):
                 continue
             above = line
             page.dropped.discard(id(line))
