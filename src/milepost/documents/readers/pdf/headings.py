@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ MAX_CHARS = 160  # of a heading in larger or bold type
 MOSTLY_BOLD = 0.3  # of the letters: then bold type says nothing
 BESIDE = 3  # of the font size: beyond it, what stands in a row is not one heading
 MIN_CELLS = 4  # of a row in large type that has no headings
+MAX_TITLES = 4  # of bookmarks without a page, on a page that is no table of contents
+_BEGIN = 12  # letters by which the line where such a title begins is found
 MIN_LOCATED = 3  # located bookmarks, so that headings need not be guessed by size
 
 _NUMBER = re.compile(r"(?:chapter|kapitel|appendix|section)?(?:[a-z]?[0-9]*|[0-9]+[a-z]?|[ivxl]+)")
@@ -39,7 +41,7 @@ class Heading:
 
 
 Outline = list[tuple[int, str, int]]
-"""Page (from 1), title and level (from 1) of each bookmark."""
+"""Page (from 1; 0 if it is not in the file), title and level (from 1) of each bookmark."""
 
 
 def read_outline(document: Any) -> Outline:
@@ -50,8 +52,8 @@ def read_outline(document: Any) -> Outline:
         index = target.get_index() if target is not None else None
         title = "".join(c if c.isprintable() else " " for c in bookmark.get_title() or "")
         title = " ".join(title.encode("utf-8", "ignore").decode("utf-8").split())
-        if index is not None and title:
-            found.append((index + 1, title, min(bookmark.level + 1, 6)))
+        if title:
+            found.append((0 if index is None else index + 1, title, min(bookmark.level + 1, 6)))
     return found
 
 
@@ -61,11 +63,26 @@ def find_headings(pages: Sequence[Page], outline: Outline, size: float) -> dict[
     return found if len(found) >= MIN_LOCATED else {**_by_look(pages, size), **found}
 
 
+def _placed(lines: Mapping[int, Sequence[Line]], outline: Outline) -> Outline:
+    """Give bookmarks whose page is not known, as after pages were taken out, the first that fits.
+
+    There a line begins with their words alone; a page with many such is a table of contents.
+    """
+    titles = {_letters(title)[:_BEGIN]: title for page, title, _ in outline if not page}
+    fitting: dict[str, int] = {}
+    for number, of_page in lines.items() if titles else ():
+        own = {letters for line in of_page if (letters := _letters(line.text))[:_BEGIN] in titles}
+        fits = {titles[each[:_BEGIN]] for each in own}
+        fits = {each for each in fits if any(map(_letters(each).startswith, own))}
+        fitting |= {each: number for each in fits if len(fits) <= MAX_TITLES} | fitting
+    return [(page or fitting.get(title, 0), title, level) for page, title, level in outline]
+
+
 def _by_outline(pages: Sequence[Page], outline: Outline) -> dict[int, Heading]:
     lines = {page.number: list(page.lines()) for page in pages}
     letters: dict[int, list[str]] = {}
     found: dict[int, Heading] = {}
-    for number, title, level in outline:
+    for number, title, level in _placed(lines, outline):
         want = _letters(title)
         if len(want) < 2:
             continue
