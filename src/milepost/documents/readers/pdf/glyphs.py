@@ -37,6 +37,9 @@ PDFIUM = threading.RLock()
 """Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
 
 
+_BLANKS = (2, 3, 9, 10, 13, 32, 0x7F, 0xA0, 0xAD, 0x3000, *range(0x2000, 0x2010))
+
+
 @dataclass(frozen=True, slots=True)
 class Glyphs:
     """The characters of one page in the order of the file, including those that pdfium adds.
@@ -56,6 +59,7 @@ class Glyphs:
         width: width of the displayed page in points.
         height: height of the displayed page in points.
         typed: number of the first character that is in a form field or note; None if none is.
+        unknown: how many that can be seen have no code point, or one that may be wrong.
     """
 
     code: Integers
@@ -71,6 +75,7 @@ class Glyphs:
     height: float
     ink: Floats | None = None
     typed: int | None = None
+    unknown: int = 0
 
 
 @contextmanager
@@ -130,7 +135,8 @@ def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool
             written = read_writing(text)
         glyphs = _characters(text, written, display, ink)
         hidden = hidden_kinds(display, glyphs, layers=layers)
-        return with_columns(replace(glyphs, hidden=hidden, typed=typed))
+        glyphs = replace(glyphs, hidden=hidden, typed=typed)
+        return with_columns(replace(glyphs, unknown=_unknown(reference(text), glyphs)))
     finally:
         pdfium.FPDFText_ClosePage(text)
 
@@ -163,6 +169,26 @@ def _characters(text: Any, written: Writing, display: Display, ink: bool) -> Gly
         height=display.height,
         ink=_ink(handle, count, display) if ink else None,
     )
+
+
+def _unknown(handle: Any, glyphs: Glyphs) -> int:
+    """How many letters have no code point: pdfium has the number of the glyph, or a private code.
+
+    One between blanks may be a bullet, and a font's third glyph is its space. Where numbers of
+    glyphs are no letters, others are such by chance.
+    """
+    code = glyphs.code
+    seen = (glyphs.hidden == 0) & ~glyphs.generated & ~np.isin(code, _BLANKS)
+    control = seen & ((code < 32) | ((code > 126) & (code < 160)))
+    lost = control | (seen & (code >= 0xE000) & (code < 0xF900))
+    around = np.pad(seen, 1)
+    lost &= around[:-2] | around[2:]
+    if (control & lost).any():
+        failed = map(
+            plain(pdfium.FPDFText_HasUnicodeMapError, INT), repeat(handle), range(len(code))
+        )
+        lost |= seen & (np.fromiter(failed, np.int64, len(code)) == 1)
+    return int(lost.sum())
 
 
 def _generated(handle: Any, code: Integers) -> Flags:

@@ -36,6 +36,7 @@ class _Loaded:
         self.broken: list[int] = []
         self.hidden: list[int] = []  # pages with hidden text
         self.hidden_counts: Counter[int] = Counter()  # its characters by what hides them
+        self.unknown: dict[int, int] = {}  # page → characters without a code point
         with PDFIUM, open_pdf(data, name) as document:
             for index in range(len(document)):
                 try:
@@ -47,6 +48,8 @@ class _Loaded:
                 if glyphs.hidden.any():
                     self.hidden.append(page.number)
                     self.hidden_counts.update(glyphs.hidden[glyphs.hidden > 0].tolist())
+                if glyphs.unknown:
+                    self.unknown[page.number] = glyphs.unknown
                 if page.pictures >= MOSTLY:
                     self.scanned.append(page.number)
             self.is_xfa = document.get_formtype() == pdfium.FORMTYPE_XFA_FULL
@@ -169,3 +172,7 @@ def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[
         yield f"{named(loaded.broken)} no readable text (damaged)"
     if loaded.hidden:
         yield f"{named(loaded.hidden)} {hidden_note(loaded.hidden_counts, kept=kept)}"
+    if unknown := {page: count for page, count in loaded.unknown.items() if page not in pictures}:
+        signs = counted(sum(unknown.values()), "character")
+        what = f"{named([*unknown])} {signs} without a code to Unicode, left out or maybe wrong"
+        yield f"{what}; --ocr always reads them from the picture"
