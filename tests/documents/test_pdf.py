@@ -192,6 +192,66 @@ def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
     assert [box.left for box in document.boxes(at, at + 5)] == [pytest.approx(334, abs=2)]
 
 
+def test_a_table_with_lines_across_alone_has_its_cells_in_rows() -> None:
+    """One has lines above, below its names and at its end; one between its rows, some in part."""
+    page = PdfPage()
+    rules = [(y, 72, 500) for y in (700, 680, 620, 500, 480, 440, 400)] + [(420, 200, 500)]
+    page.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in rules]
+    for number, row in enumerate((("Machine", "Keeper"), ("Boiler", "Ingrid"), ("Oven", "Bo"))):
+        page.text(76, 686 - 24 * number, row[0])
+        page.text(300, 686 - 24 * number, row[1])
+    page.lines(76, 626, ["Pump"])
+    page.text(300, 626, "Cy")
+    page.lines(72, 590, _prose(40))
+    names = ((76, "Hall"), (204, "Machine"), (340, "In case of failure"))
+    for x, words in names:
+        page.text(x, 486, words)
+    page.text(76, 456, "North")
+    page.lines(204, 466, ["The old", "boiler"])
+    page.lines(340, 466, ["Close the valve and", "call the office"])
+    for y, hall, machine in ((426, "South", "Conveyor"), (406, "", "Crane")):
+        page.text(76, y, hall)
+        page.text(204, y, machine)
+        page.text(340, y, f"Stop the {machine.casefold()}")
+    document = _made([page])
+    rows = [line for line in document.text.split("\n") if "|" in line]
+    assert rows == [
+        *("Machine | Keeper", "Boiler | Ingrid", "Oven | Bo", "Pump | Cy"),
+        "Hall | Machine | In case of failure",
+        "North | The old boiler | Close the valve and call the office",
+        "South | Conveyor | Stop the conveyor",
+        "| Crane | Stop the crane",
+    ]
+    assert [table.columns for table in tables(document.marks)] == [
+        ("Machine", "Keeper"),
+        tuple(words for _, words in names),
+    ]
+
+
+def test_names_of_columns_may_be_written_sideways_and_cells_merged() -> None:
+    """The first cell goes over two columns, and its second line begins in the second of them."""
+    page = PdfPage()
+    page.operations += [f"72 {y} m 380 {y} l S" for y in (716, 702, 640, 620, 560)]
+    page.operations += [
+        f"{x} 560 m {x} {702 if x == 320 else 716} l S" for x in (72, 300, 320, 380)
+    ]
+    page.text(312, 711, "Where it must be done", 5)
+    page.text(331, 705, "or not", 5)
+    page.text(76, 644, "Rule")
+    for x, words in ((314, "Level 1"), (354, "Level 2")):
+        page.operations.append(f"BT /F1 10 Tf 0 1 -1 0 {x} 645 Tm ({words}) Tj ET")
+    for y, words, ticks in ((626, "Check the input", "x-"), (606, "Log the errors", "-x")):
+        for x, each in zip((76, 306, 346), (words, *ticks), strict=True):
+            page.text(x, y, each)
+    document = _made([page])
+    assert document.text.split("\n") == [
+        "| Where it must be done or not",
+        "Rule | Level 1 | Level 2",
+        *("Check the input | x | -", "Log the errors | - | x"),
+    ]
+    assert next(tables(document.marks)).columns == ("Rule", "Level 1", "Level 2")
+
+
 def test_tables_have_a_caption_columns_and_sections() -> None:
     """Figures under the years above them; a row whose words alone would mislead is one cell."""
     page = PdfPage()
@@ -280,6 +340,15 @@ def test_large_lines_are_headings_where_there_are_no_bookmarks() -> None:
     assert document.heading(len(document.text) - 1) == "A Section"
 
 
+def test_letters_without_a_code_point_are_noted() -> None:
+    """Two digits of a font that does not tell its letters; a bullet alone is no word."""
+    page, other = PdfPage(), PdfPage()
+    page.text(72, 700, "A fine of \x17\x13Y is due")
+    other.text(72, 700, "\x17 A fine of 40 is due")
+    (note,) = _made([page, other]).notes
+    assert note.startswith("page 1 has 2 characters")
+
+
 def test_bookmarks_are_found_in_the_text() -> None:
     """A bookmark's title without the printed number finds its line; a lost one is left out."""
     page = PdfPage()
@@ -291,6 +360,11 @@ def test_bookmarks_are_found_in_the_text() -> None:
     heads = [m for m in document.marks if m.kind == "heading"]
     assert [m.value for m in heads] == ["Beginnings", "Middle things", "3 Ends"]
     assert [document.text[m.offset] for m in heads] == ["1", "2", "3"]
+    # As after pages were taken out: the bookmarks point to others, and their lines are on a page.
+    kept = [("1 Beginnings", 0), ("Not there", 0), ("2 Middle things", 0), ("3 Ends", 0)]
+    data = write_pdf([page], kept).replace(b"/Dest [", b"/Dest [9")
+    heads = [m for m in read_pdf(data, "cut.pdf", None).marks if m.kind == "heading"]
+    assert [m.value for m in heads] == ["1 Beginnings", "2 Middle things", "3 Ends"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 from milepost.documents.readers.pdf.breaks import (
     Break,
@@ -13,12 +13,13 @@ from milepost.documents.readers.pdf.breaks import (
     cuts_sentence,
     ends_sentence,
 )
+from milepost.documents.readers.pdf.cells import Unit
 from milepost.documents.readers.pdf.headings import Heading
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 from milepost.documents.readers.pdf.rules import Row, Ruled
-from milepost.documents.readers.pdf.tables import Unit, are_words, find_tables
+from milepost.documents.readers.pdf.tables import are_words, find_tables
 from milepost.types import Mark
 
 SMALL = 0.92  # of the body's size: footnotes
@@ -149,25 +150,39 @@ def _in_rows(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> list[_Parag
     """Make a paragraph of each row of a ruled table of words, its cells from left to right."""
     of_page: dict[int, list[int]] = {}
     for number, paragraph in enumerate(paragraphs):
-        of_page.setdefault(paragraph.page, []).append(number)
-    made: dict[int, list[_Paragraph]] = {}
+        for page_number in {page for page, _, _ in paragraph.lines}:
+            of_page.setdefault(page_number, []).append(number)
+    made = [[paragraph] for paragraph in paragraphs]
     for page in pages:
         for ruled in page.ruled:
             table = ruled.filled(page.lines())
-            inside = [
-                number
-                for number in of_page.get(page.number, ())
-                if all(table.cell(line) for _, line, _ in paragraphs[number].lines)
-            ]
-            lines = [line for number in inside for _, line, _ in paragraphs[number].lines]
-            rows = table.in_rows(lines)
-            is_whole = len(lines) == sum(table.cell(line) is not None for line in page.lines())
-            if is_whole and are_words(rows) and inside[-1] - inside[0] < len(inside):
-                first = paragraphs[inside[0]]
-                new = [_row(table, page.number, row, first.flow) for row in rows]
-                new[0].before = first.before
-                made |= {number: [] for number in inside} | {inside[0]: new}
-    return [each for number, old in enumerate(paragraphs) for each in made.get(number, [old])]
+            rows = table.in_rows(page.lines())
+            if not are_words(rows) or table.is_crossed(page.lines()):
+                continue
+            flow = paragraphs[of_page[page.number][0]].flow
+            new = [_row(table, page.number, row, flow) for row in rows]
+            inside = {id(line) for row in rows for cell in row.values() for line in cell}
+            for number in of_page[page.number]:
+                parts = [part for old in made[number] for part in _without(old, inside, new)]
+                made[number] = parts
+    return [each for parts in made for each in parts]
+
+
+def _without(old: _Paragraph, inside: Set[int], rows: list[_Paragraph]) -> Iterator[_Paragraph]:
+    """Take the lines of a table out of a paragraph; where the first was are now the ``rows``."""
+    at = next((k for k, (_, line, _) in enumerate(old.lines) if id(line) in inside), None)
+    if at is None or old.table:
+        yield old
+        return
+    before, after = old.lines[:at], [each for each in old.lines[at:] if id(each[1]) not in inside]
+    if before:
+        yield replace(old, lines=before)
+    elif rows:
+        rows[0].before = old.before
+    yield from rows
+    rows.clear()
+    if after:
+        yield replace(old, lines=after, before=Break.PARAGRAPH, heading=None)
 
 
 def _row(table: Ruled, page: int, row: Row, flow: Flow) -> _Paragraph:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pypdfium2.raw as pdfium
 
+from milepost.documents.readers.pdf.bands import Rule, banded
 from milepost.documents.readers.pdf.native import references
 from milepost.documents.readers.pdf.picture import bounds
 from milepost.documents.readers.pdf.records import Line, in_runs
@@ -24,13 +27,12 @@ _SHORT = 8.0
 """Points that a line is long, at least."""
 _FEWEST = 2
 """Rows with words in several cells that a table has, at least."""
+_FEWEST_LINES = 3
+"""Lines from left to right that a table has, at least."""
 _WHOLE = 0.9
 """Share of a table's height that a line between two columns has, at least."""
 _MOST = 2000
 """Lines on a page, at most: more are a drawing."""
-
-_Rule = tuple[float, float, float]
-"""Where a line is, and where it begins and ends along itself."""
 
 Row = dict[int, list[Line]]
 """The printed lines of each cell of a row that has any, by the number of its column."""
@@ -38,32 +40,62 @@ Row = dict[int, list[Line]]
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A table with lines around its cells.
+    """A table with lines around its cells, or between its rows.
 
     Attributes:
         rows: the edges of its rows, ascending; a merged cell goes on over some of them.
         columns: those of its columns.
         across: its lines from left to right.
         down: its lines from top to bottom.
+        page: width and height of the page, to place sideways lines in cells; 0 if they are not.
+        drawn: whether all lines are drawn, so that cells without one between them are merged.
     """
 
     rows: Sequence[float]
     columns: Sequence[float]
-    across: Sequence[_Rule]
-    down: Sequence[_Rule]
+    across: Sequence[Rule]
+    down: Sequence[Rule]
+    page: tuple[float, float] = (0.0, 0.0)
+    drawn: bool = False
     _known: dict[int, tuple[int, int] | None] = field(default_factory=dict)
 
     def mirrored(self) -> Ruled:
         """The same table as it is read from the right."""
         across = [(place, -end, -start) for place, start, end in self.across]
         down = [(-place, start, end) for place, start, end in self.down]
-        return Ruled(self.rows, [-edge for edge in reversed(self.columns)], across, down)
+        columns = [-edge for edge in reversed(self.columns)]
+        return Ruled(self.rows, columns, across, down, drawn=self.drawn)
+
+    def overlaps(self, other: Ruled) -> bool:
+        """Whether a part of the page is inside both."""
+        pairs = (self.rows, other.rows), (self.columns, other.columns)
+        return all(one[0] < two[-1] and one[-1] > two[0] for one, two in pairs)
 
     def filled(self, lines: Iterable[Line]) -> Ruled:
         """The same table without the columns in which none of some lines begins."""
         used = {column for row in self.in_rows(lines) for column in row}
         edges = [edge for column, edge in enumerate(self.columns[:-1]) if column in used]
-        return Ruled(self.rows, [*edges, self.columns[-1]], self.across, self.down)
+        return replace(self, columns=[*edges, self.columns[-1]], _known={})
+
+    def cut(self, lines: list[Line]) -> None:
+        """Cut lines at the spaces that a line between two columns goes through; changes the list.
+
+        The lines must have the places of their characters.
+        """
+        for number in reversed(range(len(lines))):
+            line = lines[number]
+            height, right = line.base - 0.3 * line.size, line.right - _NEAR
+            for wall in sorted(self.down, reverse=True):
+                if line.angle or not _crosses(wall, line.left + _NEAR, right, height):
+                    continue
+                at = int(np.count_nonzero(line.starts < wall[0] - _NEAR))
+                before, after = line.starts[:at], line.starts[at:]
+                if line.text[at - 1 : at] == " " and len(after) and before.max() < after.min():
+                    rest = replace(line, text=line.text[at:], source=line.source[at:], starts=after)
+                    rest.left = float(after[0])
+                    lines.insert(number + 1, rest)
+                    line.text, line.source = line.text[: at - 1], line.source[: at - 1]
+                    line.starts, line.right = before[:-1], float(before[-1])
 
     def cell(self, line: Line) -> tuple[int, int] | None:
         """The row and column in which the cell of a line begins; None if it is in no one cell."""
@@ -72,19 +104,35 @@ class Ruled:
         return self._known[id(line)]
 
     def _cell(self, line: Line) -> tuple[int, int] | None:
-        if line.angle:  # its place is that on the turned page
-            return None
         middle, left, right = line.base - 0.3 * line.size, line.left + _NEAR, line.right - _NEAR
+        if line.angle:  # its place is that on the turned page
+            (width, height), along = self.page, (line.left + line.right) / 2
+            if not width or line.angle not in (90, 270):
+                return None
+            left = right = middle if line.angle == 270 else width - middle
+            middle = along if line.angle == 90 else height - along
         row, column = bisect_right(self.rows, middle) - 1, bisect_right(self.columns, left) - 1
         outside = not 0 <= row < len(self.rows) - 1 or column < 0 or right > self.columns[-1]
         if outside or any(_crosses(wall, left, right, middle) for wall in self.down):
             return None
-        while row and not any(
-            abs(floor[0] - self.rows[row]) <= _NEAR and floor[1] <= left <= floor[2]
-            for floor in self.across
-        ):
+        floors = [floor for floor in self.across if floor[1] <= left <= floor[2]]
+        while row and not any(abs(floor[0] - self.rows[row]) <= _NEAR for floor in floors):
             row -= 1
+        walls = [wall for wall in self.down if wall[1] <= middle <= wall[2]]
+        while (
+            self.drawn
+            and column
+            and not any(abs(wall[0] - self.columns[column]) <= _NEAR for wall in walls)
+        ):
+            column -= 1
         return row, column
+
+    def is_crossed(self, lines: Iterable[Line]) -> bool:
+        """Whether one of some lines is inside, but in no one cell."""
+        left, right = self.columns[0] + _NEAR, self.columns[-1] - _NEAR
+        beside = (x for x in lines if not x.angle and x.left < right and x.right > left)
+        inside = (x for x in beside if self.rows[0] < x.base - 0.3 * x.size < self.rows[-1])
+        return any(self.cell(line) is None for line in inside)
 
     def in_rows(self, lines: Iterable[Line]) -> list[Row]:
         """Put lines into their rows, columns and order; those in no cell are left out."""
@@ -105,17 +153,20 @@ class Ruled:
         return " " * bool(before) + "| " * edges
 
 
-def ruled_tables(display: Display, lines: Sequence[Line]) -> list[Ruled]:
-    """Find the ruled tables of an open page with words in them; the lock must be held."""
+def ruled_tables(display: Display, lines: list[Line]) -> list[Ruled]:
+    """Find the ruled tables of an open page with words in them; the lock must be held.
+
+    Lines that go on from one cell to the next are cut: it changes the list.
+    """
     items, kinds = display.objects
     paths = references(items[kinds == pdfium.FPDF_PAGEOBJ_PATH])
-    if not 4 <= len(paths) <= _MOST:
+    if not _FEWEST_LINES <= len(paths) <= _MOST:
         return []
     if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
         return []
     left, bottom, right, top = bounds(paths).T
-    across: list[_Rule] = []
-    down: list[_Rule] = []
+    across: list[Rule] = []
+    down: list[Rule] = []
     for x0, y0, x1, y1 in display.boxes(left, top, right, bottom).tolist():
         if y1 - y0 <= _THIN:
             across += [((y0 + y1) / 2, x0, x1)] if x1 - x0 >= _SHORT else []
@@ -124,7 +175,17 @@ def ruled_tables(display: Display, lines: Sequence[Line]) -> list[Ruled]:
         else:  # the frame of a cell
             across += [(y0, x0, x1), (y1, x0, x1)]
             down += [(x0, y0, y1), (x1, y0, y1)]
-    return [*_tables(_joined(across), _joined(down))] if len(across) > 2 and down else []
+    if len(across) < _FEWEST_LINES:
+        return []
+    across, down = _joined(across), _joined(down)
+    found = [*_tables(across, down)]
+    for table in found:
+        table.cut(lines)
+    for table in starmap(Ruled, banded(across, lines)):
+        found += [table] if not any(map(table.overlaps, found)) else []
+    # If most lines are sideways, so are their tables.
+    size = (0.0, 0.0) if lines[0].angle else (display.width, display.height)
+    return [replace(table, page=size) for table in found]
 
 
 def _base(line: Line) -> float:
@@ -139,13 +200,13 @@ def _is_of_words(row: list[Line]) -> bool:
     return sum(any(map(str.isalpha, line.text)) for line in row) > 1
 
 
-def _crosses(wall: _Rule, left: float, right: float, height: float) -> bool:
+def _crosses(wall: Rule, left: float, right: float, height: float) -> bool:
     return left < wall[0] < right and wall[1] <= height <= wall[2]
 
 
-def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
+def _joined(rules: Iterable[Rule]) -> list[Rule]:
     """Make one of lines that go on in each other, or lie on each other."""
-    whole: list[_Rule] = []
+    whole: list[Rule] = []
     for at, start, end in sorted(rules):
         for number in range(len(whole) - 1, -1, -1):
             place, first, last = whole[number]
@@ -160,10 +221,10 @@ def _joined(rules: Iterable[_Rule]) -> list[_Rule]:
     return whole
 
 
-def _tables(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[Ruled]:
+def _tables(across: Sequence[Rule], down: Sequence[Rule]) -> Iterator[Ruled]:
     left = list(down)
     while left:
-        group, reached = [left.pop()], list[_Rule]()
+        group, reached = [left.pop()], list[Rule]()
         waiting = [(group[0], False)]
         rest = list(across)
         while waiting:
@@ -179,7 +240,7 @@ def _tables(across: Sequence[_Rule], down: Sequence[_Rule]) -> Iterator[Ruled]:
             yield table
 
 
-def _meet(one: _Rule, other: _Rule) -> bool:
+def _meet(one: Rule, other: Rule) -> bool:
     """Whether a line across and one down touch each other."""
     return (
         one[1] - _NEAR <= other[0] <= one[2] + _NEAR
@@ -187,9 +248,9 @@ def _meet(one: _Rule, other: _Rule) -> bool:
     )
 
 
-def _table(across: Sequence[_Rule], down: Sequence[_Rule]) -> Ruled | None:
+def _table(across: Sequence[Rule], down: Sequence[Rule]) -> Ruled | None:
     """The table of lines that touch each other; None if its columns do not go through."""
-    if len(across) < 3:
+    if len(across) < _FEWEST_LINES:
         return None
     rows = _apart(place for place, _, _ in across)
     top, bottom = rows[0], rows[-1]
@@ -199,7 +260,8 @@ def _table(across: Sequence[_Rule], down: Sequence[_Rule]) -> Ruled | None:
         length = sum(end - start for place, start, end in down if abs(place - edge) <= _NEAR)
         if length < _WHOLE * (bottom - top):
             return None
-    return Ruled(rows, columns, across, down) if min(len(rows), len(columns)) > 2 else None
+    is_table = min(len(rows), len(columns)) > 2
+    return Ruled(rows, columns, across, down, drawn=True) if is_table else None
 
 
 def _apart(places: Iterable[float]) -> list[float]:

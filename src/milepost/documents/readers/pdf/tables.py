@@ -9,33 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby, pairwise, takewhile
 from statistics import median
 
 from milepost.documents.readers.builder import caption_in, table_marks
-from milepost.documents.readers.grid import names_columns
+from milepost.documents.readers.grid import column_names, names_columns
+from milepost.documents.readers.pdf.cells import YEAR, Unit, is_value
 from milepost.documents.readers.pdf.records import Line
 from milepost.documents.readers.pdf.rules import Row, Ruled
-from milepost.language.patterns import late
 from milepost.table_rows import figure_cells
 from milepost.types import Mark
 
-_FIGURE = late(
-    r"[($€£¥₩~<>+\-–—−]*\s?\d[\d.,\s]*[)%*†‡]*(?:\s?\([a-z\d]\))?|[–—−-]+|(?i:nil|n/?a|n\.m\.)"
-)
-_SIGN = re.compile(r"[$€£¥%()]+")
 _AMOUNT = re.compile(r"\d[,.]\d|[%(]")
-_YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[*†]?|(?:19|20)\d\d[/–-]\d\d")
 _TWO_YEARS = re.compile(r"\b(?:19|20)\d\d (?:19|20)\d\d\b")
 """Years of two columns, taken for one name."""
 _SECTIONS = 3
 """Lines without figures that may follow each other inside a table."""
 _HEADER_UNITS = 8
-_SHORT = 90
-"""Characters of a line of a header or of a section's name, at most."""
-_LONGEST = 300
-"""Characters of the lines of a header that stand beside and below each other, at most."""
 _NAME = 120
 """Characters of a column's name, at most: more, and it is something else."""
 _NEAR = 8.0
@@ -47,67 +37,14 @@ _CENTRED = 0.15
 """A name this close to the middle of all columns, in shares of their width, belongs to all."""
 _SAME_LINE = 0.4
 """Distance of two baselines of one line, in font sizes, at most."""
+_INDENT = 4.0
+"""Font sizes that the lines of a cell are off each other at their nearest edges, at most."""
 _CAPTION = 300
 _LONGEST_CELL = 400
 """Characters of a cell, at most: more, and the lines are around the parts of a page."""
 _SPLIT = 0.1
 """Cells with words beside each other, for each row, at most."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A paragraph or row of the text: its offsets, its page, and its printed lines or cells.
-
-    ``table`` is the ruled table of words of which it is a row.
-    """
-
-    start: int
-    end: int
-    page: int
-    cells: Sequence[Line]
-    heading: bool
-    table: Ruled | None = None
-
-    @cached_property
-    def figures(self) -> list[Line]:
-        """The figures behind the label of a row; a number in front of it is part of the label."""
-        if len(self.cells) < 2 or _is_text(self.cells):
-            return []
-        found = takewhile(_is_value, reversed(self.cells))
-        return [cell for cell in found if not _SIGN.fullmatch(cell.text)][::-1]
-
-    @property
-    def texts(self) -> list[str]:
-        """The text of each cell of a row of a ruled table."""
-        assert self.table is not None
-        (row,) = self.table.in_rows(self.cells)
-        cells = (row.get(column, ()) for column in range(len(self.table.columns) - 1))
-        return [" ".join(line.text for line in cell) for cell in cells]
-
-    @property
-    def names_years(self) -> bool:
-        """Whether its figures are years, so that it names columns."""
-        figures = self.figures
-        return bool(figures) and all(_YEAR.fullmatch(cell.text) for cell in figures)
-
-    @property
-    def is_short(self) -> bool:
-        """Whether it may be a line of a header or the name of a section."""
-        texts = [cell.text for cell in self.cells]
-        if len(texts) == 1 and texts[0].endswith((".", ";", "。")):
-            return False
-        return max(map(len, texts)) <= _SHORT and sum(map(len, texts)) <= _LONGEST
-
-
-def _is_value(cell: Line) -> bool:
-    """Whether a cell holds a figure, or a sign of money or percent beside one."""
-    return bool(_FIGURE.fullmatch(cell.text) or _SIGN.fullmatch(cell.text))
-
-
-def _is_text(cells: Sequence[Line]) -> bool:
-    """Whether lines are one below the other: running text, with a figure alone in a line."""
-    return len({round(cell.base) for cell in cells}) == len(cells) > 1
 
 
 @dataclass(slots=True)
@@ -176,15 +113,27 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
 
 
 def are_words(rows: Sequence[Row]) -> bool:
-    """Whether the cells of a ruled table are words; one of figures is found by those."""
+    """Whether the cells of a ruled table are words; one of figures is found by those.
+
+    Unless its names are written sideways, which stand nowhere in the order of its text.
+    """
     several = [row for row in rows if len(row) > 1]
-    figures = sum(all(map(_is_value, row[max(row)])) for row in several)
+    figures = sum(all(map(is_value, row[max(row)])) for row in several)
+    if several and several[0][max(several[0])][0].angle:
+        figures = 0
     cells = [cell for row in rows for cell in row.values()]
-    split = sum(any(b.base - a.base < _SAME_LINE * b.size for a, b in pairwise(c)) for c in cells)
+    split = sum(any(not _is_below(a, b) for a, b in pairwise(cell)) for cell in cells)
     longest = max((sum(len(line.text) for line in cell) for cell in cells), default=0)
-    # Cells whose words stand beside each other have columns without lines between them.
+    # Cells whose words stand beside each other have columns without lines between them, or none.
     whole = split <= _SPLIT * len(rows) and longest <= _LONGEST_CELL
     return 1 < len(several) > len(rows) / 2 > figures and whole
+
+
+def _is_below(line: Line, after: Line) -> bool:
+    """Whether a line is the next of a cell: below another, at its left, its right or its middle."""
+    left, right = after.left - line.left, after.right - line.right
+    aligned = min(abs(left), abs(right), abs(left + right) / 2) <= _INDENT * after.size
+    return aligned and after.base - line.base >= _SAME_LINE * after.size
 
 
 @dataclass(slots=True)
@@ -218,13 +167,16 @@ def _of_words(
     ``above`` names those of the table before; ``before`` is the text before the table.
     """
     texts = [row.texts for row in rows]
-    title = texts[0][0] if len(rows) > 2 and not any(texts[0][1:]) else ""
+    title = "".join(texts[0]) if len(rows) > 2 and sum(map(bool, texts[0])) == 1 else ""
     first, page = int(bool(title)), rows[0].page
     goes_on = above.go_on(table) and page <= above.page + 2  # one may not be read
     if goes_on and above.is_near:
         names, at = above.names, int(texts[0] == above.names)
     elif names_columns([*enumerate(texts, 1)], first):
-        names, at = texts[first], first + 1
+        # Further rows of names have no label either, as in "| 2024 | | 2025", "| Sales | Costs".
+        below = takewhile(lambda row: not row[0], texts[first + 1 : -1])
+        header = [texts[first], *(below if not texts[first][0] else ())]
+        names, at = column_names(header), first + len(header)
     else:  # between the pages may be a note
         names, at = above.names if goes_on and page > above.page else (), 0
     caption = caption_in(before) or title
@@ -323,7 +275,7 @@ def _lines(cells: Sequence[Line]) -> Iterator[list[Line]]:
 def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
     """Give columns the names of one line: in turn if they are as many, else by place."""
     each, left_over = divmod(len(columns), len(cells))
-    years = len(cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
+    years = len(cells) > 1 and all(YEAR.fullmatch(cell.text) for cell in cells)
     if not left_over and (each == 1 or (each and years)):
         for number, column in enumerate(columns):
             column.add_name(cells[number // each].text)
@@ -336,7 +288,7 @@ def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
         middle = (cell.left + cell.right) / 2
         left, right = columns[0].band, columns[-1].right
         alone = len(cells) == 1 and abs(middle - (left + right) / 2) < _CENTRED * (right - left)
-        if alone and _YEAR.fullmatch(cell.text):  # of all columns, or of the one below it
+        if alone and YEAR.fullmatch(cell.text):  # of all columns, or of the one below it
             alone = not any(c.left - _NEAR < middle < c.right + _NEAR for c in columns)
         for column in columns:
             inside = min(column.right, cell.right) - max(column.band, cell.left)

@@ -1,0 +1,78 @@
+"""Units of the text with their printed lines: what tables are found in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+
+from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.rules import Ruled
+from milepost.language.patterns import late
+
+_FIGURE = late(
+    r"[($€£¥₩~<>+\-–—−]*\s?\d[\d.,\s]*[)%*†‡]*(?:\s?\([a-z\d]\))?|[–—−-]+|(?i:nil|n/?a|n\.m\.)"
+)
+_SIGN = re.compile(r"[$€£¥%()]+")
+YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[*†]?|(?:19|20)\d\d[/–-]\d\d")
+_SHORT = 90
+"""Characters of a line of a header or of a section's name, at most."""
+_LONGEST = 300
+"""Characters of the lines of a header that stand beside and below each other, at most."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A paragraph or row of the text: its offsets, its page, and its printed lines or cells.
+
+    ``table`` is the ruled table of words of which it is a row.
+    """
+
+    start: int
+    end: int
+    page: int
+    cells: Sequence[Line]
+    heading: bool
+    table: Ruled | None = None
+
+    @cached_property
+    def figures(self) -> list[Line]:
+        """The figures behind the label of a row; a number in front of it is part of the label."""
+        if len(self.cells) < 2 or _is_text(self.cells):
+            return []
+        found = takewhile(is_value, reversed(self.cells))
+        return [cell for cell in found if not _SIGN.fullmatch(cell.text)][::-1]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each cell of a row of a ruled table."""
+        assert self.table is not None
+        (row,) = self.table.in_rows(self.cells)
+        cells = (row.get(column, ()) for column in range(len(self.table.columns) - 1))
+        return [" ".join(line.text for line in cell) for cell in cells]
+
+    @property
+    def names_years(self) -> bool:
+        """Whether its figures are years, so that it names columns."""
+        figures = self.figures
+        return bool(figures) and all(YEAR.fullmatch(cell.text) for cell in figures)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it may be a line of a header or the name of a section."""
+        texts = [cell.text for cell in self.cells]
+        if len(texts) == 1 and texts[0].endswith((".", ";", "。")):
+            return False
+        return max(map(len, texts)) <= _SHORT and sum(map(len, texts)) <= _LONGEST
+
+
+def is_value(cell: Line) -> bool:
+    """Whether a cell holds a figure, or a sign of money or percent beside one."""
+    return bool(_FIGURE.fullmatch(cell.text) or _SIGN.fullmatch(cell.text))
+
+
+def _is_text(cells: Sequence[Line]) -> bool:
+    """Whether lines are one below the other: running text, with a figure alone in a line."""
+    return len({round(cell.base) for cell in cells}) == len(cells) > 1
