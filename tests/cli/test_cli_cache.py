@@ -28,8 +28,10 @@ def indexes() -> list[Path]:
 
 def test_what_is_listed(cli, model, notes):
     cli("search", "bees", notes, *model)
+    (cache_folder() / "left-by-a-full-disk").mkdir()
     said = cli("cache").stdout
     assert f"3 documents in {notes}" in said
+    assert "1970" not in said
     record = json.loads(cli("cache", "--json").stdout)
     assert record == json.loads(cli("cache", "list", "--json").stdout)
     (item,) = [item for item in record["items"] if item["kind"] == "index"]

@@ -89,13 +89,13 @@ def _items(paths: Iterable[Path]) -> list[CachedItem]:
         parent = path.parent.name
         kind = _KINDS.get(parent) or _KINDS.get(path.name) or "compiled model"
         files = [Path(base, name) for base, _, names in os.walk(path) for name in names]
-        sizes, times = [0], [0.0]
+        stats = []
         for file in files if path.is_dir() else [path]:
             with suppress(OSError):  # another process may have removed it
-                status = file.stat()
-                sizes.append(status.st_size)
-                times.append(status.st_mtime)
-        found.append(CachedItem(path, kind, sum(sizes), max(times)))
+                stats.append(file.stat())
+        if stats:  # a full disk leaves an empty folder, or another process has just made it
+            size, used = sum(each.st_size for each in stats), max(each.st_mtime for each in stats)
+            found.append(CachedItem(path, kind, size, used))
     return sorted(found, key=lambda item: item.used_s)
 
 
