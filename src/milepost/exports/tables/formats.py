@@ -75,8 +75,8 @@ def _cell(value: str | float | None) -> str | float:
 
 
 def _one_line(text: str) -> str:
-    """A text in one line, without characters that no file may hold (names of files may)."""
-    plain = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    """A text in one line; what no file may hold (names of files may) is as on the screen."""
+    plain = text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\ufffd")
     return " ".join(plain.split())
 
 

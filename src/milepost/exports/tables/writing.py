@@ -140,7 +140,7 @@ def write_table(
                 journal.add(asked.key, ask(index, asked))
             rows.append(journal.rows[asked.key])
             on_row(len(rows), len(planned))
-        data = write(rows).encode("utf-8", "replace")
+        data = write(rows).encode("utf-8", "backslashreplace")
         write_bytes(target, data, "run the same command again to continue")
         journal.remove()
     return rows
