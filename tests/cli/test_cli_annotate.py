@@ -36,7 +36,7 @@ def test_a_copy_is_written(cli, refusal, any_chance, pdf, tmp_path):
     assert lines[2].startswith("  Who pulls ships?: page 2 (")
     assert made.read_bytes().startswith(pdf.read_bytes())
     assert count_highlights(made.read_bytes(), "x") == 2
-    assert "another file, or --overwrite" in refusal("annotate", pdf, QUESTION, *any_chance)
+    assert "another name, or --overwrite" in refusal("annotate", pdf, QUESTION, *any_chance)
     for other in ("marked.docx", "marked"):
         assert "must end in .pdf" in refusal("annotate", pdf, QUESTION, "-o", tmp_path / other)
     out = tmp_path / "deep" / "out.pdf"

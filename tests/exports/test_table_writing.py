@@ -18,7 +18,7 @@ from support.cli_process import python
 TEXTS = {
     "bees": "Bees build cells of wax. The queen lays the eggs. Honey is kept for the winter.",
     "ships": "A ship needs deep water. Tugs pull ships to the quay. Sails were made of hemp.",
-    "gold": "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.",
+    "g\udcffld": "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.",
 }
 QUESTIONS = ["What do bees build?", "At how many degrees does gold melt?"]
 
@@ -72,7 +72,7 @@ def test_what_is_improbable_leaves_its_cells_empty(index: Index, tmp_path: Path)
 
 def test_one_row_a_question_over_the_collection(index: Index, tmp_path: Path) -> None:
     rows = write_table(index, QUESTIONS, tmp_path / "t.html", per="collection", min_score=0.0)
-    assert [row.document for row in rows] == ["bees", "gold"]
+    assert [row.document for row in rows] == ["bees", "g\udcffld"]
     some = write_table(
         index, QUESTIONS, tmp_path / "s.csv", per="collection", documents=["ships"], min_score=0.0
     )
@@ -81,7 +81,7 @@ def test_one_row_a_question_over_the_collection(index: Index, tmp_path: Path) ->
 
 def test_an_index_without_documents_gives_empty_tables(tmp_path: Path) -> None:
     with milepost.open(model="landmark-light") as empty:
-        assert write_table(empty, QUESTIONS, tmp_path / "a.csv") == []
+        assert write_table(empty, QUESTIONS, tmp_path / "new" / "a.csv") == []
         rows = write_table(empty, QUESTIONS, tmp_path / "b.csv", per="collection")
     assert rows == [Row(None, question) for question in QUESTIONS]
 
@@ -129,7 +129,7 @@ def test_a_row_that_may_differ_is_asked_again(
             for one, row in zip(planned, rows, strict=True):
                 journal.add(one.key, row)
         if change == "text":
-            index.add(Document("gold", TEXTS["gold"] + " Bees like gold."))
+            index.add(Document("bees", TEXTS["bees"] + " Bees like gold."))
         options |= {"limit": {"min_score": 0.1}, "rerank": {"rerank": False}}.get(change, {})
         options |= {"per": "collection"} if change == "per" else {}
         asked.clear()
@@ -173,7 +173,7 @@ def test_what_cannot_be_written_is_refused_first(index: Index, tmp_path: Path) -
     for name, said in {
         "there.csv": "exists; try: another name",
         "t.xlsx": "does not say in which form",
-        "none/t.csv": "none does not exist",
+        "there.csv/t.csv": "there.csv is not a folder",
     }.items():
         with pytest.raises(InputError, match=said):
             write_table(index, QUESTIONS, tmp_path / name)

@@ -54,14 +54,15 @@ def replacing(path: Path, draft: Path) -> Iterator[IO[bytes]]:
 
 
 def check_new(path: Path, example: str, *, overwrite: bool) -> None:
-    """Refuse a file that is not to be replaced or has no folder, before hours of reading.
+    """Refuse a file that is not to be replaced or can have no folder, before hours of reading.
 
     ``example`` is a name for it, for the message where it is a folder.
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder", f"{path / example}")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent} does not exist", "a folder that does")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir():  # what is missing below it is made with the file
+        raise InputError(f"{above} is not a folder", "another name")
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists", "another name, or --overwrite")
 

@@ -13,7 +13,7 @@ from milepost.documents import SUFFIXES, stored_bytes
 from milepost.errors import InputError
 from milepost.exports.marking.highlights import Highlight, count_highlights, highlighted, is_signed
 from milepost.exports.marking.update import minimal_update
-from milepost.exports.writing import check_suffix, write_bytes
+from milepost.exports.writing import check_new, check_suffix, write_bytes
 from milepost.index import Index
 from milepost.objects import is_address
 from milepost.types import Document, Passage, Span, nearly_best
@@ -127,15 +127,9 @@ def _check_target(target: Path, source: Path, overwrite: bool) -> None:
     """Raise an error if a file would be replaced that nobody wants replaced, or is no PDF."""
     if not target.exists() or target.is_file():
         check_suffix(target, (".pdf",), "a PDF")
-    if not target.exists():
-        return
-    if target.is_dir():
-        raise InputError(f"{target} is a folder", "a file to write")
-    if overwrite:
-        return
-    if source.exists() and target.samefile(source):
+    if not overwrite and source.exists() and target.exists() and target.samefile(source):
         raise InputError(f"{target} is the PDF itself", "another file, or --overwrite")
-    raise InputError(f"{target} exists", "another file, or --overwrite")
+    check_new(target, f"{source.stem}.marked.pdf", overwrite=overwrite)
 
 
 def _highlights(

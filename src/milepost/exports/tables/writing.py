@@ -39,6 +39,7 @@ class Journal:
         if self.path.exists() and not self.path.is_file():  # a device may never end
             raise InputError(f"{self.path} is not a file", "remove it")
         with reported(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("ab+")
             self._file.seek(0)
             whole = 0
