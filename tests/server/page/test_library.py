@@ -67,8 +67,15 @@ def test_files_are_added_watched_replaced_and_removed(
         ask(page, "When do larks sing?")
         assert page.locator(".passage .title").first.inner_text() == "good.txt"
         (tmp_path / "good.txt").write_text(OWLS, encoding="utf-8")
-        page.set_input_files("#files", tmp_path / "good.txt")
+        (tmp_path / "other.txt").write_text(HERONS, encoding="utf-8")
+        page.set_input_files("#files", [tmp_path / "good.txt", tmp_path / "other.txt"])
         assert "Replace “good.txt”?" in page.locator("#confirm-title").inner_text()
+        page.click("#confirm-no")
+        page.wait_for_selector("#documents li:has-text('other.txt')")
+        page.get_by_label("Remove other.txt").click()
+        page.click("#confirm-yes")
+        page.wait_for_selector("#documents li:has-text('other.txt')", state="detached")
+        page.set_input_files("#files", tmp_path / "good.txt")
         page.click("#confirm-yes")
         page.wait_for_function(
             "() => !document.getElementById('results').textContent.includes('Larks')"
@@ -216,7 +223,7 @@ def test_a_key_is_asked_for_and_pictures_come_with_it(tabs: Tabs, closed: Server
 
 
 def test_a_server_that_does_not_answer_is_named(tab: Tab, server: Server) -> None:
-    with tab(allowed=("ERR_FAILED", "500", "503")) as page:
+    with tab(allowed=("ERR_FAILED", "422", "500", "503")) as page:
         ready(page, server.url)
         page.route("**/search", lambda route: route.abort())
         page.fill("#question", "How long does a trail of scent last?")
@@ -232,6 +239,12 @@ def test_a_server_that_does_not_answer_is_named(tab: Tab, server: Server) -> Non
         page.get_by_role("button", name="Try again").click()
         page.wait_for_selector("#results [role=alert]:has-text('<i>no</i>')")
         page.unroute("**/search")
+        unusable = {"error": {"message": "not a question"}}
+        page.route("**/search", lambda route: route.fulfill(status=422, json=unusable))
+        page.get_by_role("button", name="Try again").click()
+        page.wait_for_selector("#results [role=alert]:has-text('not a question')")
+        assert page.locator("#results button").count() == 0, "it would fail once more"
+        page.unroute("**/search")
         tries = []
 
         def busy_once(route) -> None:
@@ -242,7 +255,7 @@ def test_a_server_that_does_not_answer_is_named(tab: Tab, server: Server) -> Non
                 route.continue_()
 
         page.route("**/search", busy_once)
-        page.get_by_role("button", name="Try again").click()
+        page.press("#question", "Enter")
         answered(page)
         assert page.locator(".passage").count() > 0
         assert len(tries) == 2
@@ -278,18 +291,20 @@ def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -
         page.wait_for_selector(".page[data-page='1'] img[src^='blob:']")
 
 
-def test_uploads_that_are_too_large_or_cancelled_are_not_sent(
+def test_an_upload_is_refused_cancelled_or_sent_again(
     tabs: Tabs, own: Server, tmp_path: Path
 ) -> None:
     held: list[Route] = []
 
     def hold(route: Route) -> None:
-        if route.request.method != "POST" or held:
+        if route.request.method != "POST" or len(held) == 2:
             route.continue_()
-        else:
-            held.append(route)
+            return
+        held.append(route)
+        if len(held) == 2:
+            route.fulfill(status=507, json={"error": {"message": "no space is left"}})
 
-    with tabs(own.url, allowed=("net::ERR_",)) as page:
+    with tabs(own.url, allowed=("net::ERR_", "507")) as page:
         open_page(page, own.url)
         with own.client() as client:
             told = client.get("/ready").json() | {"max_upload": 10}
@@ -302,6 +317,8 @@ def test_uploads_that_are_too_large_or_cancelled_are_not_sent(
         page.wait_for_selector("#uploads li:has-text('it is larger than 10 bytes')")
         page.wait_for_selector("#uploads li:has-text('Uploading')")
         page.get_by_label("Cancel the upload of slow").click()
+        page.wait_for_selector("#uploads li:has-text('no space is left')")
+        page.get_by_role("button", name=re.compile("Upload .* again")).click()
         page.wait_for_selector("#documents li:has-text('next')")
         assert page.locator("#uploads li").count() == 1
         assert page.locator("#documents li", has_text="slow").count() == 0

@@ -2,7 +2,7 @@
 
 import { citeMenu } from "./actions.js";
 import { getJson, isAborted } from "./api.js";
-import { byId, el, fill } from "./dom.js";
+import { byId, el, fill, problemBox } from "./dom.js";
 import { HeatStrip } from "./heat.js";
 import { cited, passagesIn, spansAt, textOf } from "./marks.js";
 import { fileOf, titleOf } from "./passage.js";
@@ -223,9 +223,7 @@ function fail(error) {
     open = null;
     show(route.value.open, false);
   };
-  fill(byId("document-body"), el("div", { class: "problem", role: "alert" },
-    el("p", { text: error.message }),
-    el("button", { type: "button", text: "Try again", on: { click: again } })));
+  fill(byId("document-body"), problemBox(error, again));
 }
 
 function movedTo(offset, page) {

@@ -48,3 +48,12 @@ export function icon(name) {
   svg.append(path);
   return svg;
 }
+
+/** Whether an error may be gone at the next try: no answer, a busy or broken server. */
+export const mayPass = ({ status }) => !status || [408, 429].includes(status) || status >= 500;
+
+/** What went wrong, with a button where it may go well the next time. */
+export function problemBox(error, again) {
+  const button = mayPass(error) ? el("button", { type: "button", text: "Try again", on: { click: again } }) : null;
+  return el("div", { class: "problem", role: "alert" }, el("p", { text: error.message }), button);
+}

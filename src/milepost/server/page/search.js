@@ -2,7 +2,7 @@
 
 import { answerBox, closeAnswer } from "./answer.js";
 import { getJson, isAborted, postJson } from "./api.js";
-import { byId, el, fill } from "./dom.js";
+import { byId, el, fill, problemBox } from "./dom.js";
 import { whereOf } from "./filter.js";
 import { isExact, isWeak, results } from "./marks.js";
 import { announce } from "./notice.js";
@@ -193,11 +193,7 @@ function invitation() {
 
 function failure(error) {
   const again = () => (route.value.question ? search(FIRST) : location.reload());
-  return [
-    el("div", { class: "problem", role: "alert" },
-      el("p", { text: error?.message ?? "Something went wrong." }),
-      el("button", { type: "button", text: "Try again", on: { click: again } })),
-  ];
+  return [problemBox(error, again)];
 }
 
 function skeleton() {

@@ -2,7 +2,7 @@
 // away: a book has a million characters, the page holds some hundred thousand of them.
 
 import { getJson, isAborted } from "./api.js";
-import { el } from "./dom.js";
+import { el, problemBox } from "./dom.js";
 import { drawn, firstCut, lastCut } from "./piece.js";
 import { Points } from "./points.js";
 
@@ -192,17 +192,10 @@ export class TextView {
   }
 
   fail(error) {
-    const retry = el("button", {
-      type: "button",
-      text: "Try again",
-      on: {
-        click: () => {
-          problem.remove();
-          this.fill();
-        },
-      },
+    const problem = problemBox(error, () => {
+      problem.remove();
+      this.fill();
     });
-    const problem = el("div", { class: "problem", role: "alert" }, el("p", { text: error.message }), retry);
     this.box.append(problem);
   }
 }

@@ -1,14 +1,14 @@
 // Files that are dropped or chosen: sent one after the other, with what became of each.
 
 import { upload } from "./api.js";
-import { byId, el, fill, icon } from "./dom.js";
+import { byId, el, fill, icon, mayPass } from "./dom.js";
 import { confirmed, notify } from "./notice.js";
 import { watch } from "./progress.js";
 import { library } from "./state.js";
 import { percent, size } from "./words.js";
 
 let sending = false;
-let queue = []; // of { file, state: waiting | sending | failed, fraction, reason, stop }
+let queue = []; // of { file, state: waiting | sending | failed, fraction, reason, again: may be tried again, stop }
 
 /** Take files from the button, and from a drop anywhere on the page. */
 export function startUpload() {
@@ -56,20 +56,22 @@ function dropped(transfer) {
 }
 
 async function take(files) {
-  const { ready, documents } = library.value;
-  const uploaded = new Set(documents.filter((one) => one.uploaded).map((one) => one.name));
-  const replaced = files.filter((file) => uploaded.has(file.name)).map((file) => file.name);
-  if (replaced.length) {
-    const yes = await confirmed({
-      title: replaced.length === 1 ? `Replace “${replaced[0]}”?` : `Replace ${replaced.length} documents?`,
-      text: "There are documents of the same name already. The new files take their place.",
-      action: "Replace",
-    });
-    if (!yes) return;
-  }
+  const uploaded = new Set(library.value.documents.filter((one) => one.uploaded).map((one) => one.name));
+  const replacing = files.filter((file) => uploaded.has(file.name));
+  enqueue(files.filter((file) => !uploaded.has(file.name)));
+  if (!replacing.length) return;
+  const yes = await confirmed({
+    title: replacing.length === 1 ? `Replace “${replacing[0].name}”?` : `Replace ${replacing.length} documents?`,
+    text: `There are documents of the same name already. The new files take their place.${replacing.length < files.length ? " The other files are added in any case." : ""}`,
+    action: "Replace",
+  });
+  if (yes) enqueue(replacing);
+}
+
+function enqueue(files) {
   for (const file of files) {
-    const problem = problemOf(file, ready);
-    queue.push({ file, state: problem ? "failed" : "waiting", fraction: 0, reason: problem, stop: new AbortController() });
+    const problem = problemOf(file, library.value.ready);
+    queue.push({ file, state: problem ? "failed" : "waiting", fraction: 0, reason: problem, again: false, stop: new AbortController() });
   }
   show();
   send();
@@ -93,7 +95,7 @@ async function send() {
       await upload(each.file, (fraction) => each.tell(fraction), each.stop.signal);
       leave(each); // from here on it is the indexing that reports
     } catch (error) {
-      Object.assign(each, { state: "failed", reason: error.message });
+      Object.assign(each, { state: "failed", reason: error.message, again: mayPass(error) });
     }
     show();
     watch();
@@ -110,9 +112,19 @@ function show() {
     el("div", { class: "about" },
       el("p", { text: each.file.name }),
       each.state === "failed"
-        ? el("p", { class: "aside", text: `Not uploaded: ${each.reason}` })
+        ? [el("p", { class: "aside", text: `Not uploaded: ${each.reason}` }), each.again ? retry(each) : null]
         : progress(each)),
     ending(each))));
+}
+
+function retry(each) {
+  const click = () => {
+    Object.assign(each, { state: "waiting", fraction: 0 });
+    show();
+    send();
+    byId("documents-heading").focus();
+  };
+  return el("button", { type: "button", text: "Try again", "aria-label": `Upload ${each.file.name} again`, on: { click } });
 }
 
 function progress(each) {
