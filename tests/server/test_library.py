@@ -1,6 +1,9 @@
 """Names of uploads."""
 
+import sqlite3
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from milepost.errors import InputError, UnknownDocument
 from milepost.index.naming import document_id
 from milepost.server.documents import Indexer, Library
 from milepost.server.documents.library import safe_name
+from milepost.store.sqlite.schema import FILE
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=400))
@@ -125,3 +129,19 @@ def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> No
     assert not ending.is_alive()
     assert [info.name for info in index.documents()] in ([str(first)], [str(first), str(second)])
     assert index.document(str(first)).text == "One is whole."
+
+
+def test_what_an_index_in_use_refuses_is_added_later(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One is whole.", encoding="utf-8")
+    with milepost.open(tmp_path / "index", model="landmark-light") as index:
+        indexer = Indexer(index, read_file)
+        with closing(sqlite3.connect(tmp_path / "index" / FILE)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            indexer.add([tmp_path / "a.txt"])
+            indexer.start()
+            while not indexer.progress().failed:
+                time.sleep(0.05)
+            assert not indexer.progress().idle
+        assert indexer.join(60)
+        assert (indexer.progress().failed, len(index.documents())) == ((), 1)
+        indexer.stop()

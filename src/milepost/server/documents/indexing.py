@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from milepost.errors import MilepostError, UnreadableFile
+from milepost.errors import IndexBusy, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
 from milepost.index.intake import Known, Step
 from milepost.types import Document, Ocr, ReadOptions
@@ -193,25 +193,37 @@ class Indexer:
                     self._changed.notify_all()
 
     def _do(self, work: Work) -> None:
-        try:
-            report = self._index.add(
-                work.sources,
-                prune=work.prune,
-                progress=self._on_step,
-                ocr=work.ocr or self._ocr,
-                reader=partial(self._read_file, work.password),
-                known=self._known if work.password is None else None,
-            )
-        except Exception as error:
-            if isinstance(error, MilepostError):  # it cannot be written: full disk, second writer
-                log.warning("indexing stopped: %s", error)
-                why = str(error)
-            else:
-                log.exception("indexing failed")
-                why = f"{type(error).__name__}; see the log"
-            with self._changed:
-                self._failed.extend((_name(source), why) for source in work.sources)
-            return
+        names, rest = {_name(source) for source in work.sources}, _REST_S
+        while True:
+            try:
+                report = self._index.add(
+                    work.sources,
+                    prune=work.prune,
+                    progress=self._on_step,
+                    ocr=work.ocr or self._ocr,
+                    reader=partial(self._read_file, work.password),
+                    known=self._known if work.password is None else None,
+                )
+                break
+            except Exception as error:
+                if isinstance(error, MilepostError):  # full disk, second writer, no database
+                    log.warning("indexing stopped: %s", error)
+                    why = str(error)
+                else:
+                    log.exception("indexing failed")
+                    why = f"{type(error).__name__}; see the log"
+                if passes := isinstance(error, IndexBusy | StorageFull):
+                    why = f"{error.problem}; it is tried again"
+                with self._changed:
+                    self._step = None
+                    self._drop(names)
+                    self._failed.extend((name, why) for name in names - self._removed)
+                    if not passes:
+                        return
+                    # What was accepted is indexed when that is over.
+                    if self._changed.wait_for(lambda: self._stopping, rest):
+                        raise Stopped from error
+                rest = min(2 * rest, _LONGEST_REST_S)
         with self._changed:
             # A file that came back since, as an upload of the same name, stays.
             gone = {name for name in self._removed if not Path(name).exists()}
@@ -220,7 +232,8 @@ class Indexer:
             self._index.remove(back)
         with self._changed:
             self._indexed += len(report.added) + len(report.changed)
-            self._drop({*report.added, *report.changed, *report.failed})  # what was said before
+            # what was said before
+            self._drop({*names, *report.added, *report.changed, *report.failed})
             self._failed.extend(
                 (name, why) for name, why in report.failed.items() if name not in gone
             )
