@@ -1,5 +1,9 @@
 """A server that is still starting: the page at once, /ready when it is, errors in one line."""
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -140,3 +144,28 @@ def test_an_index_of_another_model_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "serving" not in done.stderr
+
+
+SLOW = """
+import time
+from milepost.server.running import listen, run
+from milepost.server.settings import ServeSettings
+from milepost.server.starting import Starting
+settings = ServeSettings(port=0)
+at = listen(settings)
+print(at.getsockname()[1], flush=True)
+run(Starting(lambda: time.sleep(60), None, settings), at, show=False, quiet=True, note=print)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signals there")
+def test_a_second_ctrl_c_waits_for_nothing() -> None:
+    with subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+        assert httpx2.get(f"{url}/health", timeout=20).status_code == 200
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):  # what it has begun is ended in order
+            process.wait(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -83,27 +84,41 @@ def run(
     threading.Thread(
         target=_announce, args=(server, app, address, show, quiet, note), daemon=True
     ).start()
-    with _term_ends():
+    with _ended_by_signals(server):
         server.run(sockets=[at])
     if isinstance(app, Starting) and app.error is not None:
         raise app.error
 
 
 @contextmanager
-def _term_ends() -> Iterator[None]:
-    """Let SIGTERM end the server, and not the process before its index is closed.
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C end the server in good order, and a second Ctrl-C the process at once.
 
-    uvicorn ends in good order and then sends itself the signal once more, for the handler that was
-    there before.
+    That kill is as safe as any other: what is written takes its place when it is whole. uvicorn's
+    own way would wait for threads, however often somebody asks.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # uvicorn hears no signals then
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    interrupted = False
+
+    def end(sig: int, frame: object) -> None:
+        nonlocal interrupted
+        if interrupted and sig == signal.SIGINT:
+            os.write(2, b"milepost: interrupted\n")
+            os._exit(128 + signal.SIGINT)
+        interrupted |= sig == signal.SIGINT
+        server.should_exit = True
+
+    server.handle_exit = end  # type: ignore[method-assign]
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def _announce(
