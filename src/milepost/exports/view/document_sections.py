@@ -22,6 +22,7 @@ from milepost.search.scope import EVERYTHING
 from milepost.store import DocumentInfo, Snapshot
 from milepost.store.sqlite.segment import pack as packed_rows
 from milepost.table_rows import Tables
+from milepost.wording import without_options
 
 _LONE = re.compile("[\ud800-\udfff]")
 """Half a pair of surrogates: a browser would join two of them to one character."""
@@ -53,7 +54,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
             "name": _shown(name),
             "characters": info.characters,
             "sentences": info.sentences,
-            "notes": [_shown(note) for note in info.notes],
+            "notes": [_shown(without_options(note)) for note in info.notes],
             "reference": _reference(info),
         }
         for info, name in zip(infos, names, strict=True)

@@ -23,7 +23,7 @@ from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted, read_cur
 from milepost.server.names import one_line
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
-from milepost.wording import counted, nothing_reaches
+from milepost.wording import counted, nothing_reaches, without_options
 
 _CHARACTERS = 6  # characters a token at most, on average: what is read before it is counted
 _CURSOR = 60  # tokens that are left for a cursor and a note
@@ -197,7 +197,7 @@ class Tools:
             place=place_in_words(places),
             heading=mark_at(marks, "heading", start),
             next=end,
-            notes=list(map(one_line, info.notes)),
+            notes=[one_line(without_options(note)) for note in info.notes],
         )
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
@@ -256,7 +256,7 @@ class Tools:
                 name=self._library.shown_name(info),
                 characters=info.characters,
                 sentences=info.sentences,
-                notes=list(map(one_line, info.notes)),
+                notes=[one_line(without_options(note)) for note in info.notes],
             )
             for info in infos[after : after + _LISTED // 20]
         ]
@@ -277,7 +277,7 @@ class Tools:
         As many notes as an eighth of the budget holds, and how many more there are.
         """
         notes = [
-            one_line(f"{self._library.shown_name(info)}: {note}")
+            one_line(f"{self._library.shown_name(info)}: {without_options(note)}")
             for info in infos
             for note in info.notes
         ]
@@ -310,7 +310,7 @@ class Tools:
         except UnknownDocument:
             for name, why in self._indexer.progress().failed if self._indexer else ():
                 if any(f"/{Path(name).as_posix()}".endswith(f"/{each}") for each in wanted or ()):
-                    said = why.replace(name, self._library.short(name))
+                    said = without_options(why).replace(name, self._library.short(name))
                     raise InputError(*said.split("; try: ", 1)) from None
             raise
 

@@ -28,6 +28,7 @@ from milepost.server.routes.search import WHERE, Reference, reference_of
 from milepost.server.state import ServerState, State
 from milepost.store import DocumentInfo
 from milepost.types import Mark
+from milepost.wording import without_options
 
 router = APIRouter(prefix="/documents", tags=["documents"], route_class=JsonRoute)
 
@@ -299,7 +300,7 @@ def _summary(state: State, info: DocumentInfo, marks: Sequence[Mark]) -> Summary
         },
         reference=reference_of(info),
         pages=max(pages, default=None),
-        notes=list(map(one_line, info.notes)),
+        notes=[one_line(without_options(note)) for note in info.notes],
     )
 
 

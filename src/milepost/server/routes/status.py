@@ -14,6 +14,7 @@ from milepost.index.naming import document_id
 from milepost.server.documents.library import Library
 from milepost.server.failures import HttpError, shown
 from milepost.server.state import ServerState, State
+from milepost.wording import without_options
 
 router = APIRouter(tags=["status"])
 
@@ -130,7 +131,7 @@ async def indexing(state: ServerState) -> Indexing:
         failed=[
             _failure(state, name, why, progress.remedies.get(name)) for name, why in progress.failed
         ],
-        notes=[_reason(state.library, name, why) for name, why in progress.notes],
+        notes=[_reason(state.library, name, without_options(why)) for name, why in progress.notes],
     )
 
 
@@ -154,6 +155,8 @@ def _failure(state: State, name: str, why: str, remedy: str | None) -> Failure:
             remedy, why = None, f"{why.partition('; try: ')[0]}; try: {error.hint}"
     if state.settings.read_only:
         remedy = None
+    if remedy is None:  # else the page has a field for it
+        why = without_options(why)
     return Failure(**_reason(state.library, name, why).model_dump(), remedy=remedy)
 
 
