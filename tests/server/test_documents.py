@@ -11,6 +11,7 @@ import pytest
 
 from milepost.server.documents.library import Library
 from milepost.testing import fake_index
+from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
 from support.server import START, Server, ServerProcess, running_server
 from support.small_disk import fill
@@ -200,6 +201,21 @@ def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) ->
         assert progress["failed"] == []
         names = [each["name"] for each in client.get("/documents").json()["documents"]]
         assert names == ["long.txt"]
+
+
+def test_files_are_followed_and_what_was_removed_stays_away(tmp_path: Path) -> None:
+    texts = {"owl.txt": "Owls call.", "bee.txt": "Bees build.", "bad.pdf": "%PDF-1.4 nothing"}
+    folder = write_files(tmp_path / "docs", texts)
+    with running_server(folder, cache=tmp_path / "c") as (_, client):
+        listed = {each["name"]: each for each in client.get("/documents").json()["documents"]}
+        assert client.delete(f"/documents/{listed['owl.txt']['id']}").status_code == 200
+        (folder / "bee.txt").write_text("Ants follow trails.")
+        until = time.monotonic() + START
+        while "Ants follow trails." not in client.post("/search", json={"question": "Ants"}).text:
+            assert time.monotonic() < until
+        now = client.get("/documents").json()["documents"]
+        assert [each["name"] for each in now] == ["bee.txt"]
+        assert [each["name"] for each in client.get("/indexing").json()["failed"]] == ["bad.pdf"]
 
 
 def test_names_that_are_no_utf_8_become_signs(tmp_path: Path) -> None:

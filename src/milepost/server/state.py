@@ -77,6 +77,15 @@ ServerState = Annotated[State, Depends(_state)]
 """The parts of the server that a request has come to."""
 
 
+async def _look(state: ServerState) -> None:
+    if state.library.roots:
+        await run_sync(state.indexer.refresh)
+
+
+FOLLOWED = Depends(_look)
+"""Has a request answered of the files as they are now, which takes a second at most."""
+
+
 async def while_connected(request: Request, work: Awaitable[T]) -> T:
     """The result of work that is cancelled, with status 499, when the client leaves."""
     task = asyncio.ensure_future(work)

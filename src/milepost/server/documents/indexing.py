@@ -13,7 +13,7 @@ from pathlib import Path
 
 from milepost.errors import IndexBusy, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
-from milepost.index.intake import Known, Step
+from milepost.index.intake import Known, Step, file_signature
 from milepost.types import Document, Ocr, ReadOptions
 
 log = logging.getLogger("milepost.server")
@@ -96,6 +96,7 @@ class Indexer:
         self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._remedies: dict[str, str] = {}
         self._removed: set[str] = set()
+        self._unread: dict[str, tuple[object, UnreadableFile]] = {}  # with the file's signature
         self._followed: Work | None = None
         self._look_at = 0.0
         self._step: Step | None = None
@@ -119,6 +120,7 @@ class Indexer:
     ) -> None:
         """Add files, folders or documents behind what waits already."""
         with self._changed:
+            self._removed.difference_update(map(_name, sources))  # as an upload of the same name
             self._work.append(Work(tuple(sources), prune, ocr, password))
             if prune:
                 self._followed = self._work[-1]
@@ -148,11 +150,10 @@ class Indexer:
             )
 
     def forget(self, name: str) -> None:
-        """Say no more of a document that was removed, and let no work at hand bring it back."""
+        """Say no more of a document that was removed, nor bring it back unless it is added."""
         with self._changed:
             self._drop({name})
-            if self._busy or self._work:
-                self._removed.add(name)
+            self._removed.add(name)
 
     def join(self, seconds: float | None = None) -> bool:
         """Wait until everything given is in the index; False where time was up before."""
@@ -188,8 +189,6 @@ class Indexer:
                     ended = time.monotonic()
                     took = ended - began if self._indexed == before else 0.0
                     self._look_at = ended + min(max(_REST_S, 10.0 * took), _LONGEST_REST_S)
-                    if not self._work:
-                        self._removed.clear()
                     self._changed.notify_all()
 
     def _do(self, work: Work) -> None:
@@ -201,7 +200,7 @@ class Indexer:
                     prune=work.prune,
                     progress=self._on_step,
                     ocr=work.ocr or self._ocr,
-                    reader=partial(self._read_file, work.password),
+                    reader=partial(self._read_file, work),
                     known=self._known if work.password is None else None,
                 )
                 break
@@ -225,8 +224,7 @@ class Indexer:
                         raise Stopped from error
                 rest = min(2 * rest, _LONGEST_REST_S)
         with self._changed:
-            # A file that came back since, as an upload of the same name, stays.
-            gone = {name for name in self._removed if not Path(name).exists()}
+            gone = set(self._removed)
         back = gone & {*report.added, *report.changed}
         if back:
             self._index.remove(back)
@@ -246,13 +244,19 @@ class Indexer:
             said.clear()
             said.extend(kept)
 
-    def _read_file(self, password: str | None, path: Path, options: ReadOptions) -> Document:
+    def _read_file(self, work: Work, path: Path, options: ReadOptions) -> Document:
         if self._stopping:
             raise Stopped
-        remedy = None
+        signature, remedy = file_signature(path), None
+        before = self._unread.pop(str(path), None)
+        if str(path) in self._removed:
+            raise UnreadableFile(str(path))
         try:
-            return self._read(path, options, *(() if password is None else (password,)))
+            if work.prune and before is not None and before[0] == signature:
+                raise before[1].with_traceback(None)  # the file is the same still
+            return self._read(path, options, *(() if work.password is None else (work.password,)))
         except UnreadableFile as error:
+            self._unread[str(path)] = signature, error
             remedy = error.remedy
             raise
         finally:

@@ -96,6 +96,7 @@ export async function search(most, { again = false } = {}) {
     used = { question, k: Math.min(most, WRITTEN_FROM), ...scope };
     answer.set({ status: "done", question, data, probable });
     announce(summary(data, probable));
+    window.dispatchEvent(new Event("indexing")); // of files that had changed: they may be read still
   } catch (error) {
     if (isAborted(error)) return;
     answer.set({ status: "failed", question, data: null, probable: false, error });

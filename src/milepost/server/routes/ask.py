@@ -24,13 +24,13 @@ from milepost.server.documents.library import Library
 from milepost.server.failures import Failure, HttpError, shown
 from milepost.server.routes.bodies import JsonRoute
 from milepost.server.routes.search import Question, found, searched
-from milepost.server.state import ServerState, State
+from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.types import Passage
 from milepost.verdicts import CheckResult
 
 log = logging.getLogger("milepost.server")
 
-router = APIRouter(tags=["answers"], route_class=JsonRoute)
+router = APIRouter(tags=["answers"], route_class=JsonRoute, dependencies=[FOLLOWED])
 
 _AT_ONCE = 8
 """Answers that are written at the same time; each holds a thread while it waits for words."""

@@ -13,10 +13,10 @@ from milepost.filters.tokens import MAX_LENGTH
 from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
-from milepost.server.state import ServerState, State, while_connected
+from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.verdicts import CheckResult, Difference, Verdict
 
-router = APIRouter(tags=["search"], route_class=JsonRoute)
+router = APIRouter(tags=["search"], route_class=JsonRoute, dependencies=[FOLLOWED])
 
 
 class CheckRequest(RequestBody):

@@ -25,7 +25,7 @@ from milepost.server.names import one_line
 from milepost.server.routes.bodies import JsonRoute, RequestBody
 from milepost.server.routes.pages import Offset, is_pdf
 from milepost.server.routes.search import WHERE, Reference, reference_of
-from milepost.server.state import ServerState, State
+from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.store import DocumentInfo
 from milepost.types import Mark
 from milepost.wording import without_options
@@ -118,7 +118,7 @@ class Removal(BaseModel):
     remains: str = Field(description="What still holds bytes of it, and until when.")
 
 
-@router.get("")
+@router.get("", dependencies=[FOLLOWED])
 async def documents(
     state: ServerState,
     cursor: str | None = None,

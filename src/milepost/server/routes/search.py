@@ -18,12 +18,12 @@ from milepost.search import Limits, SearchResult
 from milepost.search.heat import peaks, strip
 from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
-from milepost.server.state import ServerState, State, while_connected
+from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.store import DocumentInfo
 from milepost.types import Passage, Table
 from milepost.wording import nothing_reaches
 
-router = APIRouter(tags=["search"], route_class=JsonRoute)
+router = APIRouter(tags=["search"], route_class=JsonRoute, dependencies=[FOLLOWED])
 
 T = TypeVar("T")
 
