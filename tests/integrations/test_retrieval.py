@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import json
 import pickle
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 from milepost.errors import InputError, NotAnIndex
 from milepost.index import Index
 from milepost.integrations.retrieval import Held
+from milepost.types import Document
 from support.cli_process import loaded
 from support.docstring_code import run_use
 
@@ -94,6 +96,16 @@ def test_a_document_is_the_passage_and_its_place(framework: Framework, index: In
     assert first.place["heading"] == passage.heading
     assert first.place["hits"][0]["logit"] == passage.best.logit
     assert first.place["best"]["text"] == passage.best.text
+
+
+def test_a_document_has_its_properties(framework: Framework, index: Index) -> None:
+    """In JSON; a property with the name of a field does not take its place."""
+    said = {"title": "Slate", "year": 1872, "tags": ["rock", "roof"], "source": "https://a.example"}
+    index.add(Document("slate", "Slate splits into thin plates.", properties=said))
+    (found,) = framework.ask(framework.retriever(index, **{framework.k: 1}), "thin plates of slate")
+    given = json.loads(json.dumps(found.place))
+    assert (given["title"], str(given["year"]), given["tags"]) == ("Slate", "1872", said["tags"])
+    assert (given["source"], given["property_source"]) == (None, said["source"])
 
 
 def test_the_options_of_one_question(framework: Framework, index: Index) -> None:

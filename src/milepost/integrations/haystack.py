@@ -30,8 +30,8 @@ class MilepostRetriever:
     """Passages of an index as Haystack documents, best first.
 
     ``content`` is the passage, ``score`` its probability; ``meta`` holds its other fields, as
-    ``milepost search --json`` names them. Sentences beside one another are one passage, so there
-    may be fewer than ``top_k``.
+    ``milepost search --json`` names them, and the document's properties. Sentences beside one
+    another are one passage, so there may be fewer than ``top_k``.
 
     Args:
         index: the folder of an index, or an open ``Index`` (which cannot be saved in a file).
@@ -114,11 +114,11 @@ class MilepostRetriever:
             raise InputError("Milepost does not read Haystack's filters", "where='kind = \"pdf\"'")
         self.warm_up()
         assert self._held is not None
-        passages = self._held.index.search(
+        passages = self._held.search(
             query,
-            self.top_k if top_k is None else top_k,
-            self.budget,
-            self.documents if documents is None else documents,
+            k=self.top_k if top_k is None else top_k,
+            budget=self.budget,
+            documents=self.documents if documents is None else documents,
             rerank=self.rerank,
             min_score=self.min_score,
             where=self.where if where is None else where,
@@ -127,10 +127,10 @@ class MilepostRetriever:
             Document(
                 id=retrieval.identifier(passage),
                 content=passage.text,
-                meta=retrieval.metadata(passage),
+                meta=meta,
                 score=passage.score,
             )
-            for passage in passages
+            for passage, meta in passages
         ]
         return {"documents": found}
 

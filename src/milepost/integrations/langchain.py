@@ -26,7 +26,7 @@ from pydantic import ConfigDict, PrivateAttr
 from milepost.encoder import Encoder, load
 from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.filters import Filter
-from milepost.integrations.retrieval import OPTIONS, Held, check_options, identifier, metadata
+from milepost.integrations.retrieval import OPTIONS, Held, check_options, identifier
 
 
 class MilepostRetriever(BaseRetriever):
@@ -34,8 +34,9 @@ class MilepostRetriever(BaseRetriever):
 
     ``invoke`` and ``ainvoke`` take ``k``, ``budget``, ``documents``, ``min_score``, ``rerank`` and
     ``where``, too, for one question; other arguments are refused. ``page_content`` is the passage;
-    ``metadata`` holds its other fields, as ``milepost search --json`` names them. Sentences beside
-    one another are one passage, so there may be fewer than ``k``.
+    ``metadata`` holds its other fields, as ``milepost search --json`` names them, and the
+    document's properties. Sentences beside one another are one passage, so there may be fewer than
+    ``k``.
 
     Attributes:
         index: the folder of an index, or an open ``Index``.
@@ -75,8 +76,8 @@ class MilepostRetriever(BaseRetriever):
         check_options(options)
         self._held = self._held.of(self.index, self.model)
         return [
-            Document(page_content=passage.text, id=identifier(passage), metadata=metadata(passage))
-            for passage in self._held.index.search(query, **(self._limits() | options))
+            Document(page_content=passage.text, id=identifier(passage), metadata=metadata)
+            for passage, metadata in self._held.search(query, **(self._limits() | options))
         ]
 
     async def _aget_relevant_documents(

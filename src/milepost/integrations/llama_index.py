@@ -33,11 +33,11 @@ class MilepostRetriever(BaseRetriever):
     """Passages of an index as nodes with scores, best first.
 
     A node's text is the passage; ``start_char_idx`` and ``end_char_idx`` are its offsets; its
-    metadata holds its other fields, as ``milepost search --json`` names them, of which a language
-    model is shown document, place ("page 7") and heading. ``retrieve`` and ``aretrieve`` take
-    ``k``, ``budget``, ``documents``, ``min_score``, ``rerank`` and ``where``, too, for one
-    question; ``aretrieve`` runs in a thread. Sentences beside one another are one passage, so there
-    may be fewer than ``k``.
+    metadata holds its other fields, as ``milepost search --json`` names them, and the document's
+    properties, of which a language model is shown document, place ("page 7"), heading, title,
+    author, date and url. ``retrieve`` and ``aretrieve`` take ``k``, ``budget``, ``documents``,
+    ``min_score``, ``rerank`` and ``where``, too, for one question; ``aretrieve`` runs in a thread.
+    Sentences beside one another are one passage, so there may be fewer than ``k``.
 
     Args:
         index: the folder of an index, or an open ``Index``.
@@ -98,8 +98,8 @@ class MilepostRetriever(BaseRetriever):
         return other
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        passages = self._held.index.search(query_bundle.query_str, **self._limits)
-        return [NodeWithScore(node=_node(passage), score=passage.score) for passage in passages]
+        found = self._held.search(query_bundle.query_str, **self._limits)
+        return [NodeWithScore(node=_node(*each), score=each[0].score) for each in found]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -164,9 +164,8 @@ class MilepostEmbedding(BaseEmbedding):
         return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
-def _node(passage: Passage) -> TextNode:
-    known = retrieval.metadata(passage)
-    hidden = [name for name, value in known.items() if name in retrieval.DETAILS or value is None]
+def _node(passage: Passage, known: dict[str, Any]) -> TextNode:
+    hidden = [name for name, value in known.items() if name not in retrieval.SHOWN or value is None]
     return TextNode(
         id_=retrieval.identifier(passage),
         text=passage.text,

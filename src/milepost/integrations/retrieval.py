@@ -13,13 +13,12 @@ from milepost.filters import as_filter
 from milepost.index import Index
 from milepost.index import open as open_index
 from milepost.search.query import Limits
-from milepost.types import Passage
+from milepost.types import Passage, Value
 
 IndexSource = Index | str | os.PathLike[str]  # an open index, or the folder of one
 
-DETAILS = ("source", "start", "end", "score", "best", "hits", "table", "page")
-"""Metadata that is for programs; a language model needs the document, place (which names the page)
-and heading."""
+SHOWN = ("document", "place", "heading", "title", "author", "date", "url")
+"""Metadata that a language model needs; ``place`` names the page. The rest is for programs."""
 
 
 class Held:
@@ -42,6 +41,17 @@ class Held:
         if (source, model) == (self._source, self._model):
             return self
         return Held(source, model)
+
+    def search(self, question: str, **options: Any) -> list[tuple[Passage, dict[str, Any]]]:
+        """Find passages, as ``Index.search`` does, each with its metadata.
+
+        That is everything but the text, as ``milepost search --json`` names it, and the properties
+        of the document under their own names, or ``property_NAME`` where a field has the name.
+        """
+        passages = self.index.search(question, **options)
+        infos = self.index.documents({each.document for each in passages})
+        properties = {info.name: info.properties for info in infos}
+        return [(each, _metadata(each, properties.get(each.document, {}))) for each in passages]
 
     def __copy__(self) -> Held:
         return self
@@ -81,8 +91,15 @@ def identifier(passage: Passage) -> str:
     return f"{passage.document}:{passage.start}-{passage.end}"
 
 
-def metadata(passage: Passage) -> dict[str, Any]:
-    """Everything but the text, as ``milepost search --json`` names it."""
+def _metadata(passage: Passage, properties: Mapping[str, Value]) -> dict[str, Any]:
     record = shared_record(passage)
+    said = {f"property_{k}" if k in record else k: _plain(v) for k, v in properties.items()}
     del record["text"]
-    return record
+    return said | record
+
+
+def _plain(value: Value) -> str | float | bool | list[str]:
+    """A property as JSON has it; whole numbers, which are stored as floats, without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
