@@ -40,6 +40,8 @@ def remove_documents(
         found = [name for name in stored_names(several(names), state) if name is not None]
         infos = state.infos(found)
         lengths = state.sentences(infos).lengths
+    if now:
+        store.remains(now=True)  # a refusal comes before anything is removed
     gone = [info for info in infos if store.delete(info.name)]
     if now:
         store.vacuum(now=True)

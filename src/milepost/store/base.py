@@ -297,7 +297,7 @@ class Store(Protocol):
     def remains(self, *, now: bool) -> str:
         """Say what still holds bytes of deleted documents, and until when; empty if nothing does.
 
-        ``now``: ``vacuum(now=True)`` has just run.
+        ``now``: after ``vacuum(now=True)``; an error where the store refuses that.
         """
 
     def optimize(self) -> None:

@@ -21,6 +21,7 @@ from urllib.parse import parse_qs
 import psycopg
 
 from milepost.errors import IndexBusy, StorageFull, StoreError
+from milepost.index.removing import remove_documents
 from milepost.store.postgres import schema
 from support.postgres import ask, fresh_schema, server
 from support.small_disk import mounted_disk
@@ -239,6 +240,14 @@ def test_two_indexes_share_the_connections(
         plain.prepare_threshold = None
         for _ in range(4):
             assert "test_" not in plain.execute("SHOW search_path").fetchone()[0]
+
+
+def test_what_cannot_be_erased_is_not_removed(address: str) -> None:
+    store = opened(address)
+    store.put(numbered(1))
+    with pytest.raises(StoreError, match="a pooler is between"):
+        remove_documents(store, numbered(1).document.name, now=True)
+    holds(store, numbered(1))
 
 
 def test_options_of_the_address_are_refused_by_name(address: str, pooler: str) -> None:

@@ -198,14 +198,16 @@ class Library:
         """Remove documents, and files that were uploaded; ``now`` is as in ``Index.remove``."""
         copies = [Path(info.source) for info in infos if info.source and self.is_upload(info)]
         gone = [path for copy in copies for path in _with_sidecars(copy) if path.exists()]
-        # Files go last: of a document that cannot be removed from the index nothing is lost, and
-        # one whose file stays behind is added again at the next start.
-        report = self.index.remove([info.name for info in infos])
-        for path in gone:
-            path.unlink(missing_ok=True)
-        forget(self.uploads.parent, report.removed)
-        if now:
-            report = replace(report, remains=self.index.remove((), now=True).remains)
+        names = [info.name for info in infos]
+        try:
+            report = self.index.remove(names, now=now)
+        finally:
+            # Files go last: of a document that cannot be removed from the index nothing is lost,
+            # and one whose file stays behind is added again at the next start.
+            if not self.index.documents(names):
+                for path in gone:
+                    path.unlink(missing_ok=True)
+                forget(self.uploads.parent, names)
         return replace(report, files=tuple(map(str, gone)))
 
     def discard(self, identity: str) -> str:

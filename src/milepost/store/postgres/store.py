@@ -146,6 +146,8 @@ class PostgresStore:
 
     def remains(self, *, now: bool) -> str:
         """See ``Store``; what belongs to the whole server is not Milepost's to rewrite."""
+        if now:
+            self._write(upkeep.refuse_pooler)
         server = "the server's write-ahead log and backups, as long as it keeps them"
         return server if now else f"pages of its tables, until other rows take them; {server}"
 

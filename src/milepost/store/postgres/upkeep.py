@@ -27,17 +27,23 @@ def vacuum(connection: Connection, *, now: bool = False) -> None:
     With ``now`` the tables are written anew, since a page keeps the bytes of rows until others take
     their place; searches wait meanwhile, and a pooler is refused.
     """
-    if now and connection.pooled:
-        raise StoreError(
-            "a pooler is between, through which tables cannot be written anew",
-            "--now with the address of the server itself",
-        )
+    if now:
+        refuse_pooler(connection)
     join_totals(connection, dead=0)
     if connection.pooled:
         return
     for table in _TABLES:
         connection.execute(f"VACUUM (ANALYZE{', FULL' if now else ''}) {table}".encode())
     _note(connection, _sentences(connection))
+
+
+def refuse_pooler(connection: Connection) -> None:
+    """Raise an error where tables cannot be written anew."""
+    if connection.pooled:
+        raise StoreError(
+            "a pooler is between, through which tables cannot be written anew",
+            "--now with the address of the server itself",
+        )
 
 
 def optimize(connection: Connection) -> None:
