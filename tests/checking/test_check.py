@@ -1,5 +1,6 @@
 """``Index.check``: verbatim, near, supported or not found, and the places that show it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -228,6 +229,15 @@ def test_texts_without_an_index_agree_with_one(index: Index) -> None:
     for text in ("the queen  lays", "Gold melts at 1164 degrees.", "Bees build", "water. Tugs"):
         assert check_documents(prepared(text), documents) == index.check(text)
     assert check_documents(prepared("zebras run"), documents) is None
+    # Words that are nowhere, longer than the others; short words, which make the place.
+    names = [f"unheardof{n}" for n in range(8)]
+    long = " ".join(f"We saw the old grey cat sit on its {n} by the sea." for n in names)
+    alike = [f"-O{n} {chr(97 + n)}.c -o out.js standalone wasm" for n in range(26)]
+    page = Document("page", "\n\n".join([re.sub("unheardof.", "mat", long), *alike]))
+    index.add(page)
+    for text in (long, "-O3 d.c -o new.js STANDALONE_WASM"):
+        found = check_documents(prepared(text), [*documents, page])
+        assert (found and found.verdict, index.check(text).verdict) == ("near", "near")
     assert check_documents(prepared("zebras run"), []) is None
 
 

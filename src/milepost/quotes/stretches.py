@@ -14,6 +14,7 @@ from milepost.quotes.words import Words
 _PLACES = 16  # maximum number of stretches: those that share the rarest words with the quotation
 _SHARE = 0.2  # share of the quotation's words, by rarity, that a stretch must hold
 _ANCHORS = 256  # words of the quotation that are looked for, the longest ones
+_FEW = 8  # words that find a place among many like it; with fewer, the short ones are needed
 _FREQUENT = 3_000  # times in the text from which a word says too little of where the quotation is
 
 
@@ -83,7 +84,7 @@ def _votes(
 def _anchors(given: Words) -> dict[str, list[int]]:
     """Long words and numbers, with their places among the quotation's letters.
 
-    In scripts without spaces it is runs of three characters; where there is neither, all words.
+    In scripts without spaces it is runs of three characters; where there are few, all words.
     """
     letters = given.folded.letters
     spans = list(zip(given.firsts.tolist(), given.lasts.tolist(), strict=True))
@@ -92,7 +93,9 @@ def _anchors(given: Words) -> dict[str, list[int]]:
     for _, run in groupby(enumerate(unspaced), lambda item: item[1][0] - item[0]):
         ends = [span for _, span in run]
         chosen += [(ends[n][0], ends[min(n + 2, len(ends) - 1)][1]) for n in range(len(ends))]
-    chosen = sorted(chosen or spans, key=lambda span: span[0] - span[1])[:_ANCHORS]
+    if len(chosen) < _FEW:
+        chosen += spans
+    chosen = sorted(set(chosen), key=lambda span: span[0] - span[1])[:_ANCHORS]
     found: dict[str, list[int]] = {}
     for a, b in chosen:
         found.setdefault(letters[a:b], []).append(a)

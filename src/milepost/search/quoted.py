@@ -144,7 +144,8 @@ def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentIn
 
 def regions(snapshot: Snapshot, quotation: str, among: DocumentSelection = ALL) -> list[Part]:
     """Find stretches that contain the words of a quotation, those with the rarest words first."""
-    found = snapshot.postings(_words(quotation), among)
+    held = snapshot.postings(_words(quotation), among)
+    found = {term: own for term, own in held.items() if len(own[0])}  # no stretch has the others
     statistics = snapshot.statistics()
     weights = {term: idf(len(rows), statistics.sentences) for term, (rows, _) in found.items()}
     mean = statistics.terms / max(1, statistics.sentences)
@@ -154,10 +155,9 @@ def regions(snapshot: Snapshot, quotation: str, among: DocumentSelection = ALL) 
         return []
     score = np.zeros(len(anchors))
     for term, (rows, _) in found.items():
-        if len(rows):
-            nearest = np.minimum(np.searchsorted(rows, anchors - reach), len(rows) - 1)
-            inside = (rows[nearest] >= anchors - reach) & (rows[nearest] <= anchors + reach)
-            score += weights[term] * inside
+        nearest = np.minimum(np.searchsorted(rows, anchors - reach), len(rows) - 1)
+        inside = (rows[nearest] >= anchors - reach) & (rows[nearest] <= anchors + reach)
+        score += weights[term] * inside
     order = np.argsort(-score, kind="stable")
     order = order[score[order] >= _SHARE * sum(weights.values())][:_ANCHORS]
     documents = sorted(snapshot.owners(anchors[order]), key=lambda info: info.first)
