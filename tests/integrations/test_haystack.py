@@ -39,7 +39,8 @@ def test_a_pipeline_of_retriever_and_prompt(index: Index) -> None:
 
 def test_a_saved_pipeline_is_loaded_again(reports: Path) -> None:
     pipeline = Pipeline()
-    retriever = MilepostRetriever("reports.milepost", top_k=1, min_score=0.01, where='kind = "txt"')
+    limits = {"top_k": 1, "min_score": 0.01, "where": 'kind = "txt"', "documents": "contract.txt"}
+    retriever = MilepostRetriever("reports.milepost", **limits)
     pipeline.add_component("retriever", retriever)
     text = pipeline.dumps()
     with pytest.raises(DeserializationError):

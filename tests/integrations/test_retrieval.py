@@ -119,6 +119,7 @@ def test_the_options_of_one_question(framework: Framework, index: Index) -> None
     assert documents(made) == {"gold"}, "an option of one question stayed"
     plain = framework.retriever(index)
     assert documents(plain, documents=["bees"]) == {"bees"}
+    assert documents(framework.retriever(index, documents="bees")) == {"bees"}
     assert len(framework.ask(plain, WATER, **{framework.k: 1})) == 1
     with pytest.raises(InputError):
         framework.retriever(index, where="kind =")

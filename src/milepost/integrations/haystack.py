@@ -13,6 +13,7 @@ unless others are named. Haystack reports its use to its makers unless
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -22,6 +23,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from milepost.encoder import Encoder, load
 from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.errors import InputError
+from milepost.index.naming import Name, several
 from milepost.integrations import retrieval
 
 
@@ -45,7 +47,7 @@ class MilepostRetriever:
         index: retrieval.IndexSource,
         top_k: int | None = None,
         budget: str | int | None = None,
-        documents: Sequence[str] | None = None,
+        documents: Name | Sequence[Name] | None = None,
         min_score: float = 0.0,
         rerank: bool = True,
         model: str | None = None,
@@ -81,7 +83,7 @@ class MilepostRetriever:
             index=retrieval.folder_of(self.index),
             top_k=self.top_k,
             budget=self.budget,
-            documents=self.documents and list(self.documents),
+            documents=self.documents and [os.fspath(name) for name in several(self.documents)],
             min_score=self.min_score,
             rerank=self.rerank,
             model=self.model,

@@ -26,6 +26,7 @@ from pydantic import ConfigDict, PrivateAttr
 from milepost.encoder import Encoder, load
 from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.filters import Filter
+from milepost.index.naming import Name
 from milepost.integrations.retrieval import OPTIONS, Held, check_options, identifier
 
 
@@ -50,7 +51,7 @@ class MilepostRetriever(BaseRetriever):
     index: Any
     k: int | None = None
     budget: str | int | None = None
-    documents: Sequence[str] | None = None
+    documents: Name | Sequence[Name] | None = None
     min_score: float = 0.0
     rerank: bool = True
     where: str | Filter | None = None

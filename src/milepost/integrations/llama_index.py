@@ -25,6 +25,7 @@ from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.encoder.engine.folder import model_of
 from milepost.errors import WrongType
 from milepost.filters import Filter
+from milepost.index.naming import Name
 from milepost.integrations import retrieval
 from milepost.types import Passage
 
@@ -55,7 +56,7 @@ class MilepostRetriever(BaseRetriever):
         k: int | None = None,
         *,
         budget: str | int | None = None,
-        documents: Sequence[str] | None = None,
+        documents: Name | Sequence[Name] | None = None,
         min_score: float = 0.0,
         rerank: bool = True,
         where: str | Filter | None = None,
