@@ -110,8 +110,9 @@ def test_files_are_followed_and_a_reason_is_said(tmp_path: Path, monkeypatch) ->
     with milepost.open(None, model="landmark-light") as index:
         indexer = indexing.Indexer(index, read_file)
         indexer.add([tmp_path], prune=True)
-        indexer.start()
         server = create_server(Tools(Library(index, tmp_path / "uploads", [tmp_path]), indexer))
+        assert "being indexed" in call(server, "read", document="old.txt").content[0].text
+        indexer.start()
         try:
             assert indexer.join(60)
             assert call(server, "read", document="old.txt").structured_content["end"] == 15

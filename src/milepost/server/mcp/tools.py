@@ -307,12 +307,18 @@ class Tools:
         self._refresh()
         try:
             return self._library.chosen(wanted)
-        except UnknownDocument:
-            for name, why in self._indexer.progress().failed if self._indexer else ():
+        except UnknownDocument as error:
+            if self._indexer is None:
+                raise
+            progress = self._indexer.progress()
+            for name, why in progress.failed:
                 if any(f"/{Path(name).as_posix()}".endswith(f"/{each}") for each in wanted or ()):
                     said = without_options(why).replace(name, self._library.short(name))
                     raise InputError(*said.split("; try: ", 1)) from None
-            raise
+            if progress.idle:
+                raise
+            hint = "again soon: documents are still being indexed"
+            raise UnknownDocument(error.problem, hint) from None
 
     def _one(self, wanted: str) -> DocumentInfo:
         names = self._chosen([wanted]) or []
