@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from milepost.documents.readers.pdf.read import read_pdf
 from milepost.types import Document
 
 
@@ -187,3 +188,25 @@ def check_document(document: Document) -> None:
     assert not re.search(r"\n{3}|  | \n|\n ", text)
     pages = [int(mark.value) for mark in document.marks if mark.kind == "page"]
     assert pages == sorted(set(pages))
+
+
+WORDS = (
+    "the quick brown fox jumps over a lazy dog while seven grey geese fly slowly across that wide "
+    "river and nobody on either bank looks up from his work to see them pass into morning light "
+)
+
+
+def prose(words: int, start: int = 0) -> list[str]:
+    """Lines of about 40 characters."""
+    stream = (WORDS * 20).split()[start : start + words]
+    lines, line = [], ""
+    for word in stream:
+        if len(line) + len(word) > 40:
+            lines.append(line.strip())
+            line = ""
+        line += word + " "
+    return [*lines, line.strip()]
+
+
+def made(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None) -> Document:
+    return read_pdf(write_pdf(pages, outline), "made.pdf", None)

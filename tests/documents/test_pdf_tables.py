@@ -1,0 +1,180 @@
+"""Tables of PDFs, on small files made on the fly."""
+
+import pytest
+
+from milepost.table_rows import Tables, tables
+from support.pdf_writer import PdfPage, made, prose
+
+
+def test_rows_of_a_table_stay_rows() -> None:
+    table = [["Iowa", "1.35", "1.42"], ["Ohio", "2.10", "2.25"], ["Utah", "0.98", "1.07"]]
+    for by_column in (False, True):
+        page = PdfPage()
+        spots = [(row, column) for row in range(3) for column in range(3)]
+        for row, column in sorted(spots, key=lambda spot: spot[::-1] if by_column else spot):
+            page.text(72 + 90 * column, 700 - 14 * row, table[row][column])
+        assert made([page]).text == "\n".join(" ".join(row) for row in table)
+
+
+def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
+    """The file has it column by column; a cell goes on over two rows, the table over two pages."""
+    page = PdfPage()
+    page.text(72, 720, "Table 4: Who looks after the machines")
+    across = [(y, 72, 500) for y in (700, 680, 640, 600)] + [(620, 200, 500)]
+    down = [(x, 600, 700) for x in (72, 200, 330, 500)]
+    page.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in across]
+    page.operations += [f"{x} {low} m {x} {high} l S" for x, low, high in down]
+    page.text(76, 686, "Machine", bold=True)
+    page.lines(76, 666, ["The boiler in", "the north wing"])
+    page.text(76, 616, "Conveyor")
+    page.text(204, 686, "Keeper", bold=True)
+    page.text(204, 660, "Ingrid")
+    page.text(204, 606, "Ayumi")
+    page.text(334, 686, "In case of failure", bold=True)
+    page.lines(334, 666, ["Close the valve and", "call the office"])
+    page.text(334, 626, "Press the button")
+    page.text(334, 606, "Lock the drive")
+    rest = PdfPage()
+    rest.operations += [f"72 {y} m 500 {y} l S" for y in (740, 720, 700)]
+    rest.operations += [f"{x} 700 m {x} 740 l S" for x in (72, 200, 330, 500)]
+    for number, row in enumerate((("Oven 2", "Bo", "Open it."), ("Pump 7", "Cy", "Shut it."))):
+        for x, words in zip((76, 204, 334), row, strict=True):
+            rest.text(x, 726 - 20 * number, words)
+    document = made([page, rest])
+    assert document.text.split("\n")[1:6] == [
+        "",
+        "Machine | Keeper | In case of failure",
+        "The boiler in the north wing | Ingrid | Close the valve and call the office",
+        "Conveyor | | Press the button",
+        "| Ayumi | Lock the drive",
+    ]
+    table, goes_on = tables(document.marks)
+    assert table.columns == goes_on.columns == ("Machine", "Keeper", "In case of failure")
+    assert table.caption == "Table 4: Who looks after the machines"
+    at = document.text.index("Press")
+    assert [box.left for box in document.boxes(at, at + 5)] == [pytest.approx(334, abs=2)]
+
+
+def test_a_table_with_lines_across_alone_has_its_cells_in_rows() -> None:
+    """One has lines above, below its names and at its end; one between its rows, some in part."""
+    page = PdfPage()
+    rules = [(y, 72, 500) for y in (700, 680, 620, 500, 480, 440, 400)] + [(420, 200, 500)]
+    page.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in rules]
+    for number, row in enumerate((("Machine", "Keeper"), ("Boiler", "Ingrid"), ("Oven", "Bo"))):
+        page.text(76, 686 - 24 * number, row[0])
+        page.text(300, 686 - 24 * number, row[1])
+    page.lines(76, 626, ["Pump"])
+    page.text(300, 626, "Cy")
+    page.lines(72, 590, prose(40))
+    names = ((76, "Hall"), (204, "Machine"), (340, "In case of failure"))
+    for x, words in names:
+        page.text(x, 486, words)
+    page.text(76, 456, "North")
+    page.lines(204, 466, ["The old", "boiler"])
+    page.lines(340, 466, ["Close the valve and", "call the office"])
+    for y, hall, machine in ((426, "South", "Conveyor"), (406, "", "Crane")):
+        page.text(76, y, hall)
+        page.text(204, y, machine)
+        page.text(340, y, f"Stop the {machine.casefold()}")
+    document = made([page])
+    rows = [line for line in document.text.split("\n") if "|" in line]
+    assert rows == [
+        *("Machine | Keeper", "Boiler | Ingrid", "Oven | Bo", "Pump | Cy"),
+        "Hall | Machine | In case of failure",
+        "North | The old boiler | Close the valve and call the office",
+        "South | Conveyor | Stop the conveyor",
+        "| Crane | Stop the crane",
+    ]
+    assert [table.columns for table in tables(document.marks)] == [
+        ("Machine", "Keeper"),
+        tuple(words for _, words in names),
+    ]
+
+
+def test_names_of_columns_may_be_written_sideways_and_cells_merged() -> None:
+    """The first cell goes over two columns, and its second line begins in the second of them."""
+    page = PdfPage()
+    page.operations += [f"72 {y} m 380 {y} l S" for y in (716, 702, 640, 620, 560)]
+    page.operations += [
+        f"{x} 560 m {x} {702 if x == 320 else 716} l S" for x in (72, 300, 320, 380)
+    ]
+    page.text(312, 711, "Where it must be done", 5)
+    page.text(331, 705, "or not", 5)
+    page.text(76, 644, "Rule")
+    for x, words in ((314, "Level 1"), (354, "Level 2")):
+        page.operations.append(f"BT /F1 10 Tf 0 1 -1 0 {x} 645 Tm ({words}) Tj ET")
+    for y, words, ticks in ((626, "Check the input", "x-"), (606, "Log the errors", "-x")):
+        for x, each in zip((76, 306, 346), (words, *ticks), strict=True):
+            page.text(x, y, each)
+    document = made([page])
+    assert document.text.split("\n") == [
+        "| Where it must be done or not",
+        "Rule | Level 1 | Level 2",
+        *("Check the input | x | -", "Log the errors | - | x"),
+    ]
+    assert next(tables(document.marks)).columns == ("Rule", "Level 1", "Level 2")
+
+
+def test_tables_have_a_caption_columns_and_sections() -> None:
+    """Figures under the years above them; a row whose words alone would mislead is one cell."""
+    page = PdfPage()
+    page.lines(72, 760, ["The following table lists what the harbour paid (in millions):"])
+    page.text(290, 730, "Year ended June 30,")
+    rows = [
+        (("2022", 300), ("2021", 400)),
+        (("Ships", 72),),
+        (("Tugs and barges", 72), ("$", 290), ("1,200", 318), ("$", 390), ("(30)", 418)),
+        (("Ropes sold by 2020", 72), ("5", 334), ("-", 434)),
+        (("Paint (6)", 72), ("70", 429)),
+        (("Sum", 72), ("1,205", 318), ("40", 429)),
+    ]
+    for number, row in enumerate(rows):
+        for words, x in row:
+            page.text(x, 716 - 14 * number, words)
+    page.lines(72, 600, prose(40))
+    document = made([page])
+    start, end = document.text.index("Tugs"), document.text.index("Sum") + 12
+    table = next(tables(document.marks)).rows(document.text, 0, [(start, end)], (start, end))
+    assert table.caption == "The following table lists what the harbour paid (in millions):"
+    assert table.columns == ("", "Year ended June 30, 2022", "Year ended June 30, 2021")
+    assert [row.cells for row in table.rows] == [
+        ("Tugs and barges", "$ 1,200", "$ (30)"),
+        ("Ropes sold by 2020", "5", "-"),
+        ("Paint (6) 70", "", ""),
+        ("Sum", "1,205", "40"),
+    ]
+    words = Tables(document.text, document.marks).words(start, start + 10)
+    assert [each in words for each in ("harbour paid", "June 30, 2021", "Ships")] == [True] * 3
+
+
+def test_a_column_without_a_name_keeps_its_figures() -> None:
+    page = PdfPage()
+    page.text(300, 714, "2022")
+    for number, row in enumerate((("Sales 2019", "7", "5"), ("Costs", "9", "4"))):
+        for column, cell in enumerate(row):
+            page.text((72, 312, 400)[column], 700 - 14 * number, cell)
+    document = made([page])
+    end = len(document.text)
+    table = next(tables(document.marks)).rows(document.text, 0, [(6, end)], (0, end))
+    assert table.columns == ("", "2022", "")
+    assert [row.cells for row in table.rows] == [("Sales 2019", "7", "5"), ("Costs", "9", "4")]
+
+
+def test_a_name_above_several_columns_belongs_to_each() -> None:
+    page = PdfPage()
+    rows = [
+        (("Men", 230), ("Women", 340)),
+        (("Paid", 200), ("Free", 240), ("All", 282), ("Paid", 320), ("Free", 360), ("All", 402)),
+        *(
+            ((label, 72), *((str(4 + k), 206 + 40 * k) for k in range(6)))
+            for label in ("Riders on trams", "Riders on ferries")
+        ),
+    ]
+    for number, row in enumerate(rows):
+        for words, x in row:
+            page.text(x, 700 - 14 * number, words)
+    document = made([page])
+    end = len(document.text)
+    table = next(tables(document.marks)).rows(document.text, 0, [(end - 2, end)], (0, end))
+    named = [f"{group} {name}" for group in ("Men", "Women") for name in ("Paid", "Free", "All")]
+    assert table.columns == ("", *named)
