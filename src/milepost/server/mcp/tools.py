@@ -147,7 +147,7 @@ class Tools:
         infos, names = self._library.index.documents(documents), self._names(documents)
         # Without passages the reason is wanted where nothing could be found at all.
         said = found.notes if found.passages or not found.terms else ()
-        notes = [*self._indexing(), *self._unread(infos, budget), *said]
+        notes = [*self._indexing(), *self._unread(infos, budget), *map(without_options, said)]
 
         def first(size: int) -> results.Searched:
             some = passages[:size]
@@ -228,7 +228,8 @@ class Tools:
         among |= {each.document for each in found.passages}
         infos = self._library.index.documents(among or chosen)  # or all that were searched in vain
         names = self._names(among)
-        notes = [*self._indexing(), *self._unread(infos, budget), *found.notes]
+        notes = [*self._indexing(), *self._unread(infos, budget)]
+        notes += map(without_options, found.notes)
         parts = [results.Part(text=each.text, verdict=each.verdict) for each in found.parts]
 
         def first(size: int) -> results.Checked:  # the places come first

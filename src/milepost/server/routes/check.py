@@ -15,6 +15,7 @@ from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
 from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.verdicts import CheckResult, Difference, Verdict
+from milepost.wording import without_options
 
 router = APIRouter(tags=["search"], route_class=JsonRoute, dependencies=[FOLLOWED])
 
@@ -89,6 +90,6 @@ def _shown(library: Library, result: CheckResult) -> CheckAnswer:
         places=[FoundPlace(**shared_record(place, names)) for place in result.places],
         passages=found(library, result.passages),
         best_score=result.best_score,
-        notes=list(result.notes),
+        notes=list(map(without_options, result.notes)),
         parts=[_shown(library, part) for part in result.parts],
     )

@@ -21,7 +21,7 @@ from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.store import DocumentInfo
 from milepost.types import Passage, Table
-from milepost.wording import nothing_reaches
+from milepost.wording import nothing_reaches, without_options
 
 router = APIRouter(tags=["search"], route_class=JsonRoute, dependencies=[FOLLOWED])
 
@@ -135,7 +135,7 @@ def _answer(state: State, result: SearchResult, asked: SearchRequest) -> SearchA
     heat = bool(asked.heat)
     names = {passage.document for passage in result.passages}
     infos = state.library.index.documents(names) if heat else []
-    notes = list(result.notes)
+    notes = list(map(without_options, result.notes))
     if not result.passages and result.best_score > 0.0:
         notes.append(nothing_reaches(asked.min_score or 0.0, result.best_score, result.answerable))
     return SearchAnswer(

@@ -15,6 +15,7 @@ from milepost.exports.view.vocabulary import vocabulary
 from milepost.index import Index
 from milepost.language.terms import question_terms
 from milepost.types import Document
+from milepost.wording import without_options
 from support.annual_reports import REPORTS
 from support.browser_page import page_of
 from support.languages import PAGES
@@ -108,8 +109,8 @@ NOTES = "([question, number]) => milepost.search(question, 5, [number]).notes"
 
 
 def rounded(note: str) -> str:
-    """A note without its percentages, which float32 may round to the one or the other side."""
-    return re.sub(r"\d+%", "%", note)
+    """A note as on the page, without percentages: float32 may round these to either side."""
+    return re.sub(r"\d+%", "%", without_options(note))
 
 
 @pytest.fixture(scope="module")
