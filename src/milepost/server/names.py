@@ -1,8 +1,8 @@
-"""Names of files on one line: file systems allow any bytes but a slash."""
+"""Names of files, and notes about them, on one line: file systems allow any bytes but a slash."""
 
 from __future__ import annotations
 
-from milepost.wording import CONTROL
+from milepost.wording import CONTROL, without_options
 
 
 def one_line(name: str) -> str:
@@ -12,3 +12,8 @@ def one_line(name: str) -> str:
     'a�b�'
     """
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", name)
+
+
+def note_line(note: str) -> str:
+    """A note of a document in one line, for people who gave no command."""
+    return one_line(without_options(note))

@@ -20,7 +20,7 @@ from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library
 from milepost.server.mcp import results
 from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted, read_cursor, write_cursor
-from milepost.server.names import one_line
+from milepost.server.names import note_line, one_line
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
 from milepost.wording import counted, nothing_reaches, without_options
@@ -197,7 +197,7 @@ class Tools:
             place=place_in_words(places),
             heading=mark_at(marks, "heading", start),
             next=end,
-            notes=[one_line(without_options(note)) for note in info.notes],
+            notes=list(map(note_line, info.notes)),
         )
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
@@ -257,7 +257,7 @@ class Tools:
                 name=self._library.shown_name(info),
                 characters=info.characters,
                 sentences=info.sentences,
-                notes=[one_line(without_options(note)) for note in info.notes],
+                notes=list(map(note_line, info.notes)),
             )
             for info in infos[after : after + _LISTED // 20]
         ]
@@ -278,7 +278,7 @@ class Tools:
         As many notes as an eighth of the budget holds, and how many more there are.
         """
         notes = [
-            one_line(f"{self._library.shown_name(info)}: {without_options(note)}")
+            f"{one_line(self._library.shown_name(info))}: {note_line(note)}"
             for info in infos
             for note in info.notes
         ]

@@ -21,14 +21,13 @@ from milepost.index import RemovalReport
 from milepost.index.naming import document_id
 from milepost.server.documents.library import safe_name
 from milepost.server.failures import FULL, HttpError
-from milepost.server.names import one_line
+from milepost.server.names import note_line
 from milepost.server.routes.bodies import JsonRoute, RequestBody
 from milepost.server.routes.pages import Offset, is_pdf
 from milepost.server.routes.search import WHERE, Reference, reference_of
 from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.store import DocumentInfo
 from milepost.types import Mark
-from milepost.wording import without_options
 
 router = APIRouter(prefix="/documents", tags=["documents"], route_class=JsonRoute)
 
@@ -300,7 +299,7 @@ def _summary(state: State, info: DocumentInfo, marks: Sequence[Mark]) -> Summary
         },
         reference=reference_of(info),
         pages=max(pages, default=None),
-        notes=[one_line(without_options(note)) for note in info.notes],
+        notes=list(map(note_line, info.notes)),
     )
 
 

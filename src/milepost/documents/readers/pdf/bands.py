@@ -52,7 +52,7 @@ def banded(across: Iterable[Rule], lines: Iterable[Line]) -> Iterator[Drawn]:
         rows = [sorted(row, key=lambda line: line.left) for row in runs]
         edges: list[float] = []
         for rule in [*stack, (float("inf"), left, right)]:
-            band = [row for row in rows if edges and edges[-1] < _middle(row) <= rule[0]]
+            band = [row for row in rows if edges and edges[-1] < row[0].middle <= rule[0]]
             is_empty = not band and bool(edges) and rule[0] - edges[-1] > _EMPTY
             if edges and (is_empty or _is_text(band, left, right)):
                 if not any(edges[0] < at < edges[-1] for at in wider):
@@ -96,10 +96,6 @@ def _underlines(rule: Rule, line: Line) -> bool:
     return inside and 0 < rule[0] - line.base < 0.4 * line.size
 
 
-def _middle(row: Sequence[Line]) -> float:
-    return row[0].base - 0.3 * row[0].size
-
-
 def _is_text(rows: _Rows, left: float, right: float) -> bool:
     """Whether lines go beyond a table, or several of them are lines of running text."""
     if any(x.left < left - _ALIGNED or x.right > right + _ALIGNED for row in rows for x in row):
@@ -114,7 +110,7 @@ def _is_text(rows: _Rows, left: float, right: float) -> bool:
 def _table(
     edges: list[float], rows: _Rows, parts: Sequence[Rule], left: float, right: float
 ) -> Iterator[Drawn]:
-    bands = [[r for r in rows if top < _middle(r) <= end] for top, end in pairwise(edges)]
+    bands = [[r for r in rows if top < r[0].middle <= end] for top, end in pairwise(edges)]
     places = _gaps([row for band in bands[1:] for row in band])
     if not places:
         return
@@ -138,19 +134,19 @@ def _table(
     if None in starts and len(bands) <= _FEW:
         return
     # A row of names may stand above the first line, and one without a fill below the last.
-    above = [row for row in rows if _middle(row) <= edges[0]][-1:]
+    above = [row for row in rows if row[0].middle <= edges[0]][-1:]
     if above and _fits(above[0], edges[0] - above[0][0].base, left, right, places):
         edges = [_top(above[0]), *edges]
-    below = [row for row in rows if _middle(row) > edges[-1]][:1]
+    below = [row for row in rows if row[0].middle > edges[-1]][:1]
     if below and _fits(below[0], _top(below[0]) - edges[-1], left, right, places):
         edges = [*edges, below[0][0].base + 0.5 * below[0][0].size]
     edges = sorted([*edges, *(top for tops in starts for top in tops or ())])
-    inside = [row for row in rows if edges[0] < _middle(row) < edges[-1]]
+    inside = [row for row in rows if edges[0] < row[0].middle < edges[-1]]
     if len(edges) <= _FEWEST or sum(_crosses(x, places) for x in inside) > _ACROSS * len(inside):
         return
     walls = []
     for place in places:
-        crossed = [_middle(row) for row in inside if _crosses(row, [place])]
+        crossed = [row[0].middle for row in inside if _crosses(row, [place])]
         walls += [
             (place, top, end)
             for top, end in pairwise(edges)

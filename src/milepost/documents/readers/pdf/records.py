@@ -56,6 +56,11 @@ class Line:
         self.starts = np.concatenate((self.starts[:at], starts, self.starts[at:]))
 
     @property
+    def middle(self) -> float:
+        """The height of the middle of small letters, which says in which row of a table it is."""
+        return self.base - 0.3 * self.size
+
+    @property
     def width(self) -> float:
         """Extent along the writing in points."""
         return self.right - self.left

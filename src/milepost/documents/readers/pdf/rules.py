@@ -84,7 +84,7 @@ class Ruled:
         """
         for number in reversed(range(len(lines))):
             line = lines[number]
-            height, right = line.base - 0.3 * line.size, line.right - _NEAR
+            height, right = line.middle, line.right - _NEAR
             for wall in sorted(self.down, reverse=True):
                 if line.angle or not _crosses(wall, line.left + _NEAR, right, height):
                     continue
@@ -104,7 +104,7 @@ class Ruled:
         return self._known[id(line)]
 
     def _cell(self, line: Line) -> tuple[int, int] | None:
-        middle, left, right = line.base - 0.3 * line.size, line.left + _NEAR, line.right - _NEAR
+        middle, left, right = line.middle, line.left + _NEAR, line.right - _NEAR
         if line.angle:  # its place is that on the turned page
             (width, height), along = self.page, (line.left + line.right) / 2
             if not width or line.angle not in (90, 270):
@@ -131,7 +131,7 @@ class Ruled:
         """Whether one of some lines is inside, but in no one cell."""
         left, right = self.columns[0] + _NEAR, self.columns[-1] - _NEAR
         beside = (x for x in lines if not x.angle and x.left < right and x.right > left)
-        inside = (x for x in beside if self.rows[0] < x.base - 0.3 * x.size < self.rows[-1])
+        inside = (x for x in beside if self.rows[0] < x.middle < self.rows[-1])
         return any(self.cell(line) is None for line in inside)
 
     def in_rows(self, lines: Iterable[Line]) -> list[Row]:
