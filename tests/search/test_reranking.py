@@ -254,3 +254,5 @@ def test_how_likely_anything_answers_follows_from_the_best_passage():
     assert low.passages == ()
     assert low.best_score > 0
     assert "2%" in found((-4.0, 0.0)).notes[0]
+    assert "27%" in found((-1.0, 0.0)).notes[0]
+    assert not found((1.0, 0.0)).notes

@@ -168,13 +168,13 @@ def _likely(
 
 
 def doubts(result: SearchResult) -> list[str]:
-    """A note where probably nothing answers, though a passage may be about it."""
-    if not result.passages or result.answerable is None or not is_weak(result.answerable):
+    """A note where more likely than not nothing answers, though a passage may be about it."""
+    if not result.passages or result.answerable is None or result.answerable >= 0.5:
         return []
     chance = percentage(result.answerable)
-    if is_weak(result.best_score):
+    if is_weak(result.answerable):
         return [f"probably nothing here answers this: {chance} that something does"]
-    return [f"what is found is about this, but may not answer it: {chance} that something does"]
+    return [f"what is found may not answer this: {chance} that something does"]
 
 
 def _missing(query: Query, scope: Scope) -> list[str]:

@@ -25,11 +25,9 @@ from milepost.search.reranking import Reread
 from milepost_eval.metrics import BUDGETS
 from milepost_train.ranking.cases import Case, Floats, evidence, overlap
 from milepost_train.ranking.learning import (
-    DOUBTED,
     Doubles,
     Shown,
     calibrate,
-    counts_of_settings,
     figures,
     probabilities,
     questions,
@@ -160,8 +158,7 @@ def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chose
     calibration = tuple(calibrate(passages.inputs, passages.held, passages.weights))
     said = probabilities(passages, calibration)
     anything = questions(passages, said, bench.answers(rerank))
-    doubted = counts_of_settings(bench.cases, DOUBTED)[anything.owner]
-    answerable = tuple(calibrate(anything.inputs, anything.held, doubted))
+    answerable = tuple(calibrate(anything.inputs, anything.held, anything.weights))
     return Chosen(LENGTH_PENALTIES[penalty], growth, calibration, answerable, rerank)
 
 

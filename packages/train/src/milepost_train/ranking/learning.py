@@ -36,10 +36,9 @@ from milepost_train.ranking.cases import Case, Floats, Signals, passages, within
 Doubles = NDArray[np.float64]
 
 _ANSWERED = "document", "collection"
-UNANSWERED, DOUBTED = 0.2, 0.5
-"""Share of the questions that nothing answers, for the probabilities of passages, since people
-mostly ask what they expect to find, and for whether anything answers, which is asked in doubt. Set
-by hand."""
+UNANSWERED = 0.2
+"""Share of the questions that nothing answers: people mostly ask what they expect to find. Set by
+hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,8 @@ def shown(
     return Shown(np.array(inputs), np.array(held), np.array(owner, np.int64), counts)
 
 
-def counts_of_settings(cases: Sequence[Case], unanswered: float = UNANSWERED) -> Doubles:
-    """What each case counts, ``(cases,)``: tasks alike, and the share ``unanswered`` has no answer.
+def counts_of_settings(cases: Sequence[Case]) -> Doubles:
+    """What each case counts, ``(cases,)``: tasks alike, and the share ``UNANSWERED`` has no answer.
 
     Half of that is about another document and half near misses, if there are both.
     """
@@ -113,7 +112,7 @@ def counts_of_settings(cases: Sequence[Case], unanswered: float = UNANSWERED) ->
 
     def counts(case: Case) -> float:
         answered = case.setting in _ANSWERED
-        share = (1.0 - unanswered if answered else unanswered) / settings[answered]
+        share = (1.0 - UNANSWERED if answered else UNANSWERED) / settings[answered]
         return share / tasks[case.setting] / sizes[case.task, case.setting]
 
     return np.array([counts(case) for case in cases])
