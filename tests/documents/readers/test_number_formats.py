@@ -3,23 +3,17 @@
 import io
 import struct
 import zipfile
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.documents import read_bytes
-from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.number_formats import shown
-from milepost.documents.readers.sheet_records import (
-    Shown,
-    binary_book,
-    binary_sheets,
-    in_binary_sheet,
-    in_old_workbook,
-    read_old,
-)
-from support.office_writer import xlsx, zipped
+from milepost.errors import UnreadableFile
+from support.office_writer import relations, xlsx, zipped
+from support.ole_writer import ole
 
 
 @pytest.mark.parametrize(
@@ -124,6 +118,7 @@ def _record(kind: int, body: bytes) -> bytes:
 
 
 def test_sheets_of_an_old_workbook() -> None:
+    """Numbers, letters of several looks, errors, a formula's text, merged cells, text boxes."""
     name, code, text = b"One", b'0.0" km"', b"In the box"
     styles = [
         struct.pack("<2H16x", font, each) for font, each in ((0, 0), (0, 10), (0, 170), (5, 0))
@@ -143,6 +138,9 @@ def test_sheets_of_an_old_workbook() -> None:
         + _record(0x205, struct.pack("<3H2B", 0, 2, 0, 0x07, 1))
         + _record(0xFD, struct.pack("<3HI", 0, 3, 0, 1))
         + _record(0xFD, struct.pack("<3HI", 0, 4, 3, 0))
+        + _record(0x06, struct.pack("<3H6xH", 1, 1, 0, 0xFFFF))
+        + _record(0x207, struct.pack("<HB", 4, 0) + b"said")
+        + _record(0xE5, struct.pack("<5H", 1, 0, 1, 0, 0))
         + _record(0x5D, box) + _record(0x1B6, waiting) + _record(0x3C, b"\0" + text)
         + _record(0x5D, comment) + _record(0x1B6, waiting) + _record(0x3C, b"\0" + text.upper())
         + _record(0x0A, b"")
@@ -156,49 +154,62 @@ def test_sheets_of_an_old_workbook() -> None:
     before += _record(0xFC, strings) + _record(0x3C, listed_last)
     start = len(before) + 4 + 8 + len(name) + 4
     listed = _record(0x85, struct.pack("<I4B", start, 0, 0, len(name), 0) + name)
-    shown_cells: dict[str, Shown] = {}
-    builder = TextBuilder()
-    read_old(before + listed + _record(0x0A, b"") + sheet, shown_cells, builder)
-    cells = {0: "12.50%", 1: "1500.0 km", 2: "#DIV/0!", 3: "km^2", 4: ""}
-    assert shown_cells["One"].cells == {(1, column): said for column, said in cells.items()}
-    assert builder.left_out.total() == 1
-    assert shown_cells["One"].lines == ["In the box"]
+    data = ole({"Workbook": before + listed + _record(0x0A, b"") + sheet})
+    document = read_bytes(data, "a.xls")
+    rows = "12.50% | 1500.0 km | #DIV/0! | km^2\n12.50% | said"
+    assert document.text == f"One\n{rows}\n\nIn the box"
+    assert document.notes == ("struck-out text in 1 place was left out",)
+
+
+def _binary(workbook: bytes, styles: bytes, strings: bytes, sheet: bytes) -> bytes:
+    parts = {"workbook": workbook, "styles": styles, "sharedStrings": strings, "worksheet": sheet}
+    targets = {kind: (kind, f"{kind}.bin") for kind in parts}
+    return zipped(
+        {
+            "_rels/.rels": relations({"r": ("officeDocument", "xl/workbook.bin")}),
+            "xl/_rels/workbook.bin.rels": relations(targets),
+            **{f"xl/{kind}.bin": part for kind, part in parts.items()},
+        }
+    )
+
+
+def _short(kind: int, body: bytes) -> bytes:
+    head = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
+    return head + bytes([len(body)]) + body
+
+
+def _wide(text: str) -> bytes:
+    return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+
+WORKBOOK = _short(156, struct.pack("<2I", 0, 1) + _wide("worksheet") + _wide("One"))
 
 
 def test_sheets_of_a_binary_workbook() -> None:
-    def record(kind: int, body: bytes) -> bytes:
-        head = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
-        return head + bytes([len(body)]) + body
-
-    def wide(text: str) -> bytes:
-        return struct.pack("<I", len(text)) + text.encode("utf-16-le")
-
-    workbook = record(156, struct.pack("<2I", 0, 1) + wide("rId1") + wide("One"))
     styles = (
-        record(44, struct.pack("<H", 170) + wide("000-000"))
-        + record(43, struct.pack("<4H", 0, 0, 0, 0))
-        + record(43, struct.pack("<4H", 0, 8, 0, 2))
-        + record(617, struct.pack("<I", 2))
-        + b"".join(record(47, struct.pack("<2H12x", 0, each)) for each in (10, 170))
-        + record(618, b"")
+        _short(44, struct.pack("<H", 170) + _wide("000-000"))
+        + _short(43, struct.pack("<4H", 0, 0, 0, 0))
+        + _short(43, struct.pack("<4H", 0, 8, 0, 2))
+        + _short(617, struct.pack("<I", 2))
+        + b"".join(_short(47, struct.pack("<2H12x", 0, each)) for each in (10, 170))
+        + _short(618, b"")
     )
     sheet = (
-        record(0, struct.pack("<I20x", 4))
-        + record(5, struct.pack("<2Id", 0, 0, 0.125))
-        + record(2, struct.pack("<3I", 1, 1, 123456 << 2 | 2))
-        + record(3, struct.pack("<2IB", 2, 0, 0x2A))
-        + record(7, struct.pack("<3I", 3, 0, 1))
+        _short(0, struct.pack("<I20x", 4))
+        + _short(5, struct.pack("<2Id", 0, 0, 0.125))
+        + _short(2, struct.pack("<3I", 1, 1, 123456 << 2 | 2))
+        + _short(3, struct.pack("<2IB", 2, 0, 0x2A))
+        + _short(7, struct.pack("<3I", 3, 0, 1))
     )
-    plain = record(19, b"\0" + wide("Sum"))
-    strings = plain + record(19, b"\1" + wide("a new") + struct.pack("<I4H", 2, 2, 1, 4, 0))
-    assert binary_sheets(workbook) == [("One", "rId1")]
-    cells = in_binary_sheet(sheet, binary_book(styles, strings, TextBuilder()))
-    assert cells == {(5, 0): "12.50%", (5, 1): "123-456", (5, 2): "#N/A", (5, 3): "a w"}
+    plain = _short(19, b"\0" + _wide("Sum"))
+    strings = plain + _short(19, b"\1" + _wide("a new") + struct.pack("<I4H", 2, 2, 1, 4, 0))
+    document = read_bytes(_binary(WORKBOOK, styles, strings, sheet), "a.xlsb")
+    assert document.text == "One\n12.50% | 123-456 | #N/A | a w"
+    assert [mark.value for mark in document.marks if mark.kind == "row"] == ["5"]
 
 
 @given(st.binary(max_size=200))
 def test_damaged_records_are_read_as_far_as_they_go(data: bytes) -> None:
-    book = binary_book(data, data, TextBuilder())
-    assert isinstance(binary_sheets(data), list)
-    assert isinstance(in_binary_sheet(data, book), dict)
-    assert in_old_workbook(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + data, TextBuilder()) == {}
+    assert read_bytes(_binary(WORKBOOK, data, data, data), "a.xlsb").hash
+    with suppress(UnreadableFile):
+        read_bytes(ole({"Workbook": data}), "a.xls")

@@ -6,6 +6,7 @@ import io
 import posixpath
 import re
 import zipfile
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from html.entities import html5
 from urllib.parse import unquote
@@ -73,17 +74,25 @@ class Archive:
                 notes.append(error.problem)
             return ElementTree.Element("none")
 
+    def elements(self, part: str, tags: Collection[str]) -> Iterator[ElementTree.Element]:
+        """Yield the elements of a part with some local names, each emptied after its use."""
+        data = self.read(part)
+        _refuse_entities(data, self.name, part)
+        try:
+            for _, node in ElementTree.iterparse(io.BytesIO(data)):
+                if local(node) in tags:
+                    yield node
+                    node.clear()
+        except (ElementTree.ParseError, LookupError, ValueError) as error:
+            raise _broken(self.name, f"{part}, {error}") from error
+
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
     """Parse XML; of alternatives for several versions of Office, only the first is kept.
 
     Errors name the file and the part of it. Entities, which can unpack to any size, are refused.
     """
-    if _ENTITY.search(data):
-        raise UnreadableFile(
-            f"{name} is not safe to read: it defines XML entities in {part}",
-            "save it again with the program that made it",
-        )
+    _refuse_entities(data, name, part)
     try:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
@@ -95,6 +104,14 @@ def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
         for node in root.iter(_ALTERNATIVES):
             del node[1:]
     return root
+
+
+def _refuse_entities(data: bytes, name: str, part: str) -> None:
+    if _ENTITY.search(data):
+        raise UnreadableFile(
+            f"{name} is not safe to read: it defines XML entities in {part}",
+            "save it again with the program that made it",
+        )
 
 
 def _escaped(match: re.Match[bytes]) -> bytes:
@@ -134,9 +151,9 @@ def attribute(node: ElementTree.Element, name: str) -> str | None:
     return None
 
 
-def number(said: str | None, default: int) -> int:
-    """Return a number of at most five digits; ``default`` if an attribute says something else."""
-    return int(said) if said and said.isdigit() and len(said) < 6 else default
+def number(said: str | None, default: int, digits: int = 5) -> int:
+    """Return a number of so many digits at most; ``default`` if an attribute says otherwise."""
+    return int(said) if said and said.isdigit() and len(said) <= digits else default
 
 
 def every(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:

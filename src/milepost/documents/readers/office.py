@@ -9,17 +9,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime, timedelta
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local, number, path_in
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.fonts import unsymboled
 from milepost.documents.readers.formulas import linear
-from milepost.documents.readers.number_formats import is_date
-from milepost.documents.readers.number_formats import shown as shown_number
 from milepost.documents.readers.scripts import LOWERED, RAISED, shown, signed
-from milepost.documents.readers.sheet_cells import written
+from milepost.documents.readers.sheet_values import number_shown
 from milepost.errors import UnreadableFile
 
 TYPES = "[Content_Types].xml"
@@ -159,17 +156,16 @@ def _chart(chart: Element) -> Iterator[tuple[str, bool]]:
         linked = (node.text or "" for node in every(title, "v"))
         yield " ".join(filter(None, (*typed, *linked))), False
     is_1904 = any(node.get("val", "1") in ("1", "true") for node in every(chart, "date1904"))
-    first = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30)
     for series in every(chart, "ser") + every(chart, "data"):
         label, names, values = (
-            _points(series, tags, first)
+            _points(series, tags, is_1904)
             for tags in (("tx",), ("cat", "xVal", "strDim"), ("val", "yVal", "numDim"))
         )
         pairs = (f"{names[k]}: {said}" if k in names else said for k, said in values.items())
         yield " | ".join([*label.values(), *pairs]), True
 
 
-def _points(series: Element, kinds: tuple[str, ...], first: datetime) -> dict[int, str]:
+def _points(series: Element, kinds: tuple[str, ...], is_1904: bool) -> dict[int, str]:
     """Map the numbers of the points of a series to what is shown; empty points have none.
 
     Names in several levels are joined, the outer ones, which stand once for a group, in front.
@@ -181,20 +177,17 @@ def _points(series: Element, kinds: tuple[str, ...], first: datetime) -> dict[in
             inner, found = found, {}
             for place, point in enumerate(every(level, "pt") or every(level, "v")):
                 said = "".join(point.itertext()).strip()
-                shown = _number(said, point.get("formatCode") or code, first)
+                shown = _number(said, point.get("formatCode") or code, is_1904)
                 found[number(point.get("idx"), place)] = shown
             groups = {k: max((at for at in found if at <= k), default=-1) for k in inner}
             found = {k: f"{found.get(groups[k], '')} {inner[k]}".strip() for k in inner} or found
     return {k: said for k, said in sorted(found.items()) if said}
 
 
-def _number(said: str, code: str | None, first: datetime) -> str:
-    """Write a number as its format does; a date in the way of dates of spreadsheets."""
-    with suppress(ValueError, OverflowError):
-        if code and is_date(code):
-            moment = first + timedelta(days=float(said))
-            return written(moment if float(said) >= 1 else moment.time())
-        return shown_number(code, float(said)) or written(float(said)) if code else said
+def _number(said: str, code: str | None, is_1904: bool) -> str:
+    """Write the value of a chart as its format does; one that is no number as it is."""
+    with suppress(ValueError):
+        return number_shown(float(said), code, is_1904=is_1904) if code else said
     return said
 
 

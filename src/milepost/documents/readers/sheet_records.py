@@ -1,7 +1,5 @@
-"""What the sheets of old and of binary workbooks (xls, xlsb) show of their cells, and their boxes.
+"""Read the cells of old and of binary workbooks (xls, xlsb), and the boxes of old ones.
 
-The library that reads the cells gives numbers and strings as they are stored, no errors and no text
-boxes.
 Both formats are lists of records: [MS-XLS] 2.4 and [MS-XLSB] 2.3. The names here are those of the
 specifications. A damaged list is read as far as it goes.
 """
@@ -12,151 +10,98 @@ import io
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import pairwise
 
+from milepost.documents.readers.archive import Archive
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.number_formats import BUILT_IN, shown
+from milepost.documents.readers.fonts import code_page
 from milepost.documents.readers.scripts import LOWERED, PLAIN, RAISED, Look
-from milepost.documents.readers.scripts import shown as shown_letters
+from milepost.documents.readers.sheet_values import Book, Sheet
+from milepost.errors import locked
 
 _ERRORS = {
     0x00: "#NULL!", 0x07: "#DIV/0!", 0x0F: "#VALUE!", 0x17: "#REF!", 0x1D: "#NAME?",
     0x24: "#NUM!", 0x2A: "#N/A",
 }  # fmt: skip
 _BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _CONTINUE = 0x809, 0x0A, 0x85, 0x41E, 0xE0, 0x3C
-_FILE_PASS = 0x2F
-_NUMBER, _RK, _MUL_RK, _FORMULA, _BOOL_ERR = 0x203, 0x27E, 0xBD, 0x06, 0x205
-_FONT, _SST, _LABEL_SST = 0x31, 0xFC, 0xFD
+_FILE_PASS, _DATE_MODE, _CODE_PAGE, _MERGE_CELLS = 0x2F, 0x22, 0x42, 0xE5
+_NUMBER, _RK, _MUL_RK, _FORMULA, _STRING, _BOOL_ERR = 0x203, 0x27E, 0xBD, 0x06, 0x207, 0x205
+_FONT, _SST, _LABEL_SST, _LABEL, _RICH_STRING = 0x31, 0xFC, 0xFD, 0x204, 0xD6
 _OBJ, _TXO, _SERIES_TEXT = 0x5D, 0x1B6, 0x100D
 _NOTE = 0x19
 """The kind of an object that is a comment."""
+_WORKSHEET = 0
+"""The kind of a sheet that is no chart, macro or module."""
 _BIFF8 = 0x600
 
-_BRT_ROW, _BRT_RK, _BRT_ERROR, _BRT_REAL = 0, 2, 3, 5
-_BRT_STRING, _BRT_FORMULA_NUMBER, _BRT_FORMULA_ERROR, _BRT_SST_ITEM, _BRT_FONT = 7, 9, 11, 19, 43
-_BRT_FORMAT, _BRT_XF, _BRT_SHEET, _BRT_BEGIN_XFS, _BRT_END_XFS = 44, 47, 156, 617, 618
+_BRT_ROW, _BRT_RK, _BRT_ERROR, _BRT_BOOL, _BRT_REAL, _BRT_TEXT, _BRT_STRING = 0, 2, 3, 4, 5, 6, 7
+_BRT_FORMULA_TEXT, _BRT_FORMULA_NUMBER, _BRT_FORMULA_BOOL, _BRT_FORMULA_ERROR = 8, 9, 10, 11
+_BRT_SST_ITEM, _BRT_FONT, _BRT_FORMAT, _BRT_XF, _BRT_BOOK, _BRT_SHEET = 19, 43, 44, 47, 153, 156
+_BRT_MERGE_CELL, _BRT_BEGIN_XFS, _BRT_END_XFS = 176, 617, 618
 
 
-@dataclass(slots=True)
-class Book:
-    """What the cells of a workbook refer to.
+def _add_font(book: Book, font: bytes, script: int) -> None:
+    """Add a font, which has its script at an offset."""
+    struck, raised = font[2] & 8, struct.unpack_from("<H", font, script)[0]
+    book.looks.append(Look(struck=bool(struck), script={1: RAISED, 2: LOWERED}.get(raised, "")))
 
-    Attributes:
-        text: takes note of what is struck out.
-        looks: how letters look, by font.
-        codes: formats of numbers, by style.
-        fonts: fonts, by style.
-        strings: strings that are not shown as they are stored, by number.
+
+def _add_string(book: Book, words: str, runs: list[tuple[int, int]]) -> None:
+    """Add a string; ``runs``: where each font begins in it."""
+    looks = [book.looks[font] if font < len(book.looks) else PLAIN for _, font in runs]
+    places = [0, *(start for start, _ in runs), len(words)]
+    parts = (words[a:b] for a, b in pairwise(places))
+    book.strings.append(book.with_looks([*zip(parts, [PLAIN, *looks], strict=True)]))
+
+
+def read_old(data: bytes, name: str, text: TextBuilder) -> list[Sheet]:
+    """Read an xls file.
+
+    Raises:
+        UnreadableFile: it has a password, or no part with sheets.
     """
-
-    text: TextBuilder
-    looks: list[Look] = field(default_factory=list)
-    codes: list[str | None] = field(default_factory=list)
-    fonts: list[int] = field(default_factory=list)
-    strings: dict[int, str] = field(default_factory=dict)
-
-    def add_font(self, font: bytes, script: int) -> None:
-        """Add a font, which has its script at an offset."""
-        struck, raised = font[2] & 8, struct.unpack_from("<H", font, script)[0]
-        self.looks.append(Look(struck=bool(struck), script={1: RAISED, 2: LOWERED}.get(raised, "")))
-
-    def add_string(self, number: int, words: str, runs: list[tuple[int, int]]) -> None:
-        """Add a string if it has letters of several looks; ``runs``: where each font begins."""
-        looks = [self.looks[font] for _, font in runs]
-        if any(look.struck or look.script for look in looks):
-            places = [0, *(start for start, _ in runs), len(words)]
-            parts = (words[a:b] for a, b in pairwise(places))
-            said = "".join(map(self.text.looking, parts, [PLAIN, *looks]))
-            self.strings[number] = " ".join(shown_letters(said).split())
-
-    def is_struck(self, style: int) -> bool:
-        """Whether a style strikes out its cells."""
-        font = self.fonts[style]
-        return font < len(self.looks) and bool(self.looks[font].struck)
-
-
-@dataclass(slots=True)
-class Shown:
-    """What a sheet shows: cells by row (from 1) and column (from 0), and the lines of boxes."""
-
-    book: Book
-    cells: dict[tuple[int, int], str] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
-
-    def put(self, row: int, column: int, style: int, value: float | None, string: int = -1) -> None:
-        """Add a cell with a number or a string, unless it shows what is stored."""
-        if self.book.is_struck(style):
-            self.book.text.leave_out("x")
-            self.cells[row + 1, column] = ""
-        elif value is None:
-            if string in self.book.strings:
-                self.cells[row + 1, column] = self.book.strings[string]
-        elif text := (code := self.book.codes[style]) and shown(code, value):
-            self.cells[row + 1, column] = text
-
-    def put_error(self, row: int, column: int, error: int) -> None:
-        """Add a cell that has an error in place of a value."""
-        if error in _ERRORS:
-            self.cells[row + 1, column] = _ERRORS[error]
-
-
-def in_old_workbook(data: bytes, text: TextBuilder) -> dict[str, Shown] | None:
-    """Map the names of the sheets of an xls file to what they show; None if it has a password."""
     import olefile
 
-    found: dict[str, Shown] = {}
-    # olefile raises many kinds of errors; the library that reads the cells reports damage.
-    with suppress(Exception), olefile.OleFileIO(io.BytesIO(data)) as container:
+    with olefile.OleFileIO(io.BytesIO(data)) as container:
         names = [path[0] for path in container.listdir() if len(path) == 1]
         streams = sorted((n for n in names if n.lower() in ("workbook", "book")), reverse=True)
-        if not read_old(container.openstream(streams[0]).read(), found, text):
-            return None
-    return found
-
-
-def read_old(data: bytes, found: dict[str, Shown], text: TextBuilder) -> bool:
-    """Read the stream of an old workbook; ``found`` has what was read before any damage.
-
-    Returns:
-        Whether it can be read without a password.
-    """
+        data = container.openstream(streams[0]).read()
     own: dict[int, str] = {}
     book = Book(text)
-    styles: list[int] = []
-    sheets: list[tuple[int, str]] = []
+    styles: list[tuple[int, int]] = []
+    sheets: list[tuple[int, int, str]] = []
     listed: list[bytes] = []
-    is_new = struct.unpack_from("<H", data, 4)[0] >= _BIFF8
+    codec = None if struct.unpack_from("<H", data, 4)[0] >= _BIFF8 else "cp1252"
     last = 0
     for kind, body in _old_records(data, 0):
         if kind == _FILE_PASS:
-            return False
-        if kind == _FONT:
+            raise locked(name)
+        if kind == _CODE_PAGE and codec:
+            codec = code_page(str(struct.unpack_from("<H", body)[0])) or codec
+        elif kind == _DATE_MODE:
+            book.is_1904 = body[0] == 1
+        elif kind == _FONT:
             if len(book.looks) == 4:  # there is no fifth font
                 book.looks.append(PLAIN)
-            book.add_font(body, 8)
+            _add_font(book, body, 8)
         elif kind == _FORMAT:
-            own[struct.unpack_from("<H", body)[0]] = _string(body[2:], 2 if is_new else 1, is_new)
+            own[struct.unpack_from("<H", body)[0]] = _string(body[2:], 1 if codec else 2, codec)
         elif kind == _XF:
-            font, style = struct.unpack_from("<2H", body)
-            book.fonts.append(font)
-            styles.append(style)
+            styles.append(struct.unpack_from("<2H", body))
         elif kind == _BOUND_SHEET:
-            name = _string(body[6:], 1, is_new)
-            sheets.append((struct.unpack_from("<I", body)[0], name))
+            start, _, what = struct.unpack_from("<I2B", body)
+            sheets.append((start, what, _string(body[6:], 1, codec)))
         elif kind == _SST or (kind == _CONTINUE and last == _SST):
             listed.append(body)
         elif kind == _EOF:
             break
         last = last if kind == _CONTINUE else kind
-    book.codes = [own.get(style) or BUILT_IN.get(style) for style in styles]
-    if any(look.struck or look.script for look in book.looks):
-        with suppress(struct.error, IndexError):  # also where they end
-            for number, (words, runs) in enumerate(_strings(_Joined(listed))):
-                book.add_string(number, words, runs)
-    for start, name in sheets:
-        found[name] = _old_sheet(data, start, book)
-    return True
+    for font, style in styles:
+        book.add_style(font, style, own)
+    with suppress(struct.error, IndexError):  # also where they end
+        for words, runs in _strings(_Joined(listed)):
+            _add_string(book, words, runs)
+    return [_old_sheet(data, *each, book, codec) for each in sheets]
 
 
 class _Joined:
@@ -196,8 +141,11 @@ def _strings(data: _Joined) -> Iterator[tuple[str, list[tuple[int, int]]]]:
         data.take(behind)
 
 
-def _old_sheet(data: bytes, start: int, book: Book) -> Shown:
-    sheet, depth, is_comment, awaited = Shown(book), 0, False, 0
+def _old_sheet(
+    data: bytes, start: int, what: int, name: str, book: Book, codec: str | None
+) -> Sheet:
+    sheet, depth, is_comment, awaited = Sheet(name, book), 0, False, 0
+    row = column = style = 0
     with suppress(struct.error, IndexError):
         for kind, body in _old_records(data, start):
             if kind in (_BOF, _EOF):
@@ -213,31 +161,45 @@ def _old_sheet(data: bytes, start: int, book: Book) -> Shown:
                 sheet.lines += [" ".join(line.split()) for line in said[:awaited].split("\n")]
                 awaited = 0
             elif kind == _SERIES_TEXT:
-                sheet.lines.append(" ".join(_string(body[2:], 1, flagged=True).split()))
-            elif depth == 1:  # not the numbers that a chart has copied
-                _old_cell(kind, body, sheet)
+                sheet.lines.append(" ".join(_string(body[2:], 1, None).split()))
+            elif depth == 1 and what == _WORKSHEET:  # not the numbers that a chart has copied
+                if kind == _STRING:
+                    sheet.put(row + 1, column, style, _string(body, 2, codec))
+                elif kind == _FORMULA:  # whose string may follow
+                    row, column, style = struct.unpack_from("<3H", body)
+                _old_cell(kind, body, sheet, codec)
     sheet.lines = list(dict.fromkeys(filter(None, sheet.lines)))
     return sheet
 
 
-def _old_cell(kind: int, body: bytes, sheet: Shown) -> None:
-    if kind not in (_NUMBER, _RK, _MUL_RK, _FORMULA, _BOOL_ERR, _LABEL_SST):
+def _old_cell(kind: int, body: bytes, sheet: Sheet, codec: str | None) -> None:
+    if kind == _MERGE_CELLS:
+        for top, bottom, left, _ in struct.iter_unpack("<4H", body[2:]):
+            sheet.merged.append((left, top + 1, bottom + 1))
+    if kind not in (_NUMBER, _RK, _MUL_RK, _FORMULA, _BOOL_ERR, _LABEL_SST, _LABEL, _RICH_STRING):
         return
     row, column, style = struct.unpack_from("<3H", body)
+    place = row + 1, column, style
     if kind == _LABEL_SST:
-        sheet.put(row, column, style, None, struct.unpack_from("<I", body, 6)[0])
-    elif kind == _NUMBER:
-        sheet.put(row, column, style, struct.unpack_from("<d", body, 6)[0])
+        sheet.put(*place, sheet.book.strings[struct.unpack_from("<I", body, 6)[0]])
+    elif kind in (_LABEL, _RICH_STRING):
+        sheet.put(*place, _string(body[6:], 2, codec))
     elif kind == _RK:
-        sheet.put(row, column, style, _packed(body[6:10]))
+        sheet.put(*place, _packed(body[6:10]))
     elif kind == _MUL_RK:
         for n, at in enumerate(range(4, len(body) - 2, 6)):
             style = struct.unpack_from("<H", body, at)[0]
-            sheet.put(row, column + n, style, _packed(body[at + 2 : at + 6]))
-    elif kind == _FORMULA and body[12:14] != b"\xff\xff":
-        sheet.put(row, column, style, struct.unpack_from("<d", body, 6)[0])
-    elif (kind == _FORMULA and body[6] == 2) or (kind == _BOOL_ERR and body[7]):
-        sheet.put_error(row, column, body[8] if kind == _FORMULA else body[6])
+            sheet.put(row + 1, column + n, style, _packed(body[at + 2 : at + 6]))
+    elif kind == _NUMBER or (kind == _FORMULA and body[12:14] != b"\xff\xff"):
+        sheet.put(*place, struct.unpack_from("<d", body, 6)[0])
+    elif kind == _BOOL_ERR:
+        sheet.put(*place, _sign(body[6], is_error=bool(body[7])))
+    elif body[6] in (1, 2):
+        sheet.put(*place, _sign(body[8], is_error=body[6] == 2))
+
+
+def _sign(value: int, *, is_error: bool) -> str:
+    return _ERRORS.get(value, "") if is_error else str(value == 1).upper()
 
 
 def _old_records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
@@ -247,11 +209,11 @@ def _old_records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
         at += 4 + size
 
 
-def _string(data: bytes, width: int, flagged: bool) -> str:
-    """Read a text that begins with its length; ``flagged``: a byte says if letters are wide."""
+def _string(data: bytes, width: int, codec: str | None) -> str:
+    """Read a text that begins with its length; without a ``codec``, a byte says how wide it is."""
     size = int.from_bytes(data[:width], "little")
-    if not flagged:
-        return data[width : width + size].decode("cp1252", "replace")
+    if codec:
+        return data[width : width + size].decode(codec, "replace")
     start = width + 1
     if data[width] & 1:
         return data[start : start + 2 * size].decode("utf-16-le", "replace")
@@ -268,67 +230,74 @@ def _packed(four: bytes) -> float:
     return value / 100 if flags & 1 else value
 
 
-def binary_book(styles: bytes, strings: bytes, text: TextBuilder) -> Book:
-    """Read the styles and the strings of an xlsb file."""
+def read_book(archive: Archive, styles: str, strings: str, text: TextBuilder) -> Book:
+    """Read the parts of an xlsb file that have its styles and strings."""
     own: dict[int, str] = {}
     book = Book(text)
-    is_cell, number = False, 0
+    is_cell = False
     with suppress(struct.error, IndexError):
-        for kind, body in _records(styles):
+        for kind, body in _part(archive, styles):
             if kind == _BRT_FORMAT:
                 own[struct.unpack_from("<H", body)[0]] = _wide(body, 2)[0]
             elif kind == _BRT_FONT:
-                book.add_font(body, 6)
+                _add_font(book, body, 6)
             elif kind in (_BRT_BEGIN_XFS, _BRT_END_XFS):
                 is_cell = kind == _BRT_BEGIN_XFS
             elif kind == _BRT_XF and is_cell:
                 style, font = struct.unpack_from("<2H", body, 2)
-                book.codes.append(own.get(style) or BUILT_IN.get(style))
-                book.fonts.append(font)
-        for kind, body in _records(strings):
+                book.add_style(font, style, own)
+        for kind, body in _part(archive, strings):
             if kind == _BRT_SST_ITEM:
-                if body[0] & 1:
-                    words, end = _wide(body, 1)
-                    count = 4 * struct.unpack_from("<I", body, end)[0]
-                    runs = list(struct.iter_unpack("<2H", body[end + 4 : end + 4 + count]))
-                    book.add_string(number, words, runs)
-                number += 1
+                words, end = _wide(body, 1)
+                count = 4 * struct.unpack_from("<I", body, end)[0] if body[0] & 1 else 0
+                runs = struct.iter_unpack("<2H", body[end + 4 : end + 4 + count])
+                _add_string(book, words, list(runs))
     return book
 
 
-def binary_sheets(workbook: bytes) -> list[tuple[str, str]]:
-    """Names of the sheets of an xlsb file and of the links to their parts."""
+def read_sheets(archive: Archive, workbook: str, book: Book) -> list[tuple[str, str]]:
+    """Return the names of the sheets of an xlsb file, and the links to their parts."""
     sheets: list[tuple[str, str]] = []
     with suppress(struct.error):
-        for kind, body in _records(workbook):
+        for kind, body in _part(archive, workbook):
             if kind == _BRT_SHEET:
                 link, end = _wide(body, 8)
                 sheets.append((_wide(body, end)[0], link))
+            elif kind == _BRT_BOOK:
+                book.is_1904 = bool(body[0] & 1)
     return sheets
 
 
-def in_binary_sheet(part: bytes, book: Book) -> dict[tuple[int, int], str]:
-    """What a sheet of an xlsb file shows of its cells."""
-    sheet, row = Shown(book), 0
+def read_cells(archive: Archive, part: str, sheet: Sheet) -> None:
+    """Read the cells in a part of an xlsb file."""
+    row = 0
     with suppress(struct.error, IndexError):
-        for kind, body in _records(part):
+        for kind, body in _part(archive, part):
             if kind == _BRT_ROW:
-                row = struct.unpack_from("<I", body)[0]
-            elif kind in (_BRT_RK, _BRT_REAL, _BRT_FORMULA_NUMBER):
+                row = struct.unpack_from("<I", body)[0] + 1
+            elif kind == _BRT_MERGE_CELL:
+                top, bottom, left = struct.unpack_from("<3I", body)
+                sheet.merged.append((left, top + 1, bottom + 1))
+            elif _BRT_RK <= kind <= _BRT_FORMULA_ERROR:
                 column, style = struct.unpack_from("<2I", body)
-                is_packed = kind == _BRT_RK
-                value = _packed(body[8:12]) if is_packed else struct.unpack_from("<d", body, 8)[0]
-                sheet.put(row, column, style & 0xFFFFFF, value)
-            elif kind == _BRT_STRING:
-                column, style, string = struct.unpack_from("<3I", body)
-                sheet.put(row, column, style & 0xFFFFFF, None, string)
-            elif kind in (_BRT_ERROR, _BRT_FORMULA_ERROR):
-                sheet.put_error(row, struct.unpack_from("<I", body)[0], body[8])
-    return sheet.cells
+                sheet.put(row, column, style & 0xFFFFFF, _binary_value(kind, body[8:], sheet.book))
 
 
-def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
+def _binary_value(kind: int, value: bytes, book: Book) -> float | str:
+    if kind == _BRT_RK:
+        return _packed(value[:4])
+    if kind in (_BRT_REAL, _BRT_FORMULA_NUMBER):
+        return float(struct.unpack_from("<d", value)[0])
+    if kind == _BRT_STRING:
+        return book.strings[int.from_bytes(value[:4], "little")]
+    if kind in (_BRT_TEXT, _BRT_FORMULA_TEXT):
+        return _wide(value, 0)[0]
+    return _sign(value[0], is_error=kind in (_BRT_ERROR, _BRT_FORMULA_ERROR))
+
+
+def _part(archive: Archive, part: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the kinds and contents of the records of a part."""
+    data, at = archive.read(part) if part in archive.parts else b"", 0
     with suppress(IndexError):
         while at < len(data):
             kind, at = data[at], at + 1

@@ -1,200 +1,199 @@
-"""What the sheets of xlsx and ods files show of their cells."""
+"""The cells of a sheet, in whichever format: what is shown of them, and how they lie in rows."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import datetime
-from itertools import product
-from xml.etree import ElementTree
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta
+from functools import lru_cache
 
-from milepost.documents.readers.archive import attribute, every, local, number
-from milepost.documents.readers.number_formats import BUILT_IN, shown
-from milepost.documents.readers.sheet_cells import MAX_MERGED, MAX_REPEATED, REPEATS, written
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.grid import Row
+from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown
+from milepost.documents.readers.scripts import Look
+from milepost.documents.readers.scripts import shown as shown_letters
+from milepost.errors import UnreadableFile
 
-_CELL = re.compile(
-    rb"<(?:\w+:)?(?:row(?=[\s/>])([^>]*)>|c(?=[\s/>])([^>]*)>"
-    rb"(?:\s*(?:<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?"
-    rb"(?:<(?:\w+:)?v>([^<]*)</|<is>(.*?)</is>))?)",
-    re.DOTALL,
-)
-"""The beginning of a row, or a cell with its value."""
+REPEATS = 100
+"""Maximum number of equal rows written in succession, because a file of a kilobyte may repeat a row
+a million times."""
 
-_MERGED = re.compile(
-    rb"<(?:\w+:)?mergeCell\s+ref=[\"']([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})[\"']"
-)
-_ROW = re.compile(rb'\br=["\'](\d{1,7})["\']')
-_PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
-_STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
-_TYPE = re.compile(rb'\bt=["\'](\w+)["\']')
-
-_COLUMNS = 1 << 14
+COLUMNS = 1 << 14
 """Columns that a sheet has at most."""
 
+_MAX_MERGED = 1000  # rows over which a merged cell is repeated
+_MAX_REPEATED = 80  # characters of a merged cell that is repeated in each of its rows
+_MAX_EMPTY = 1 << 24  # empty places in the rows of a sheet
 
-def shown_values(
-    sheet: bytes,
-    formats: Mapping[int, str],
-    strings: Mapping[int, str],
-    inline: Callable[[bytes], str | None],
-    struck: frozenset[int],
-    leave_out: Callable[[str], None],
-) -> dict[tuple[int, int], str]:
-    """Map row (from 1) and column (from 0) of cells to what the sheet shows of them.
+_DATES = {
+    **dict.fromkeys((14, 15, 16, 17, 22, *range(27, 37), *range(50, 59)), "yyyy-mm-dd"),
+    **dict.fromkeys((18, 19, 20, 21, 45, 47), "h:mm"),
+    46: "[h]:mm",
+}
+"""Formats of dates that a workbook names by a number alone."""
 
-    Args:
-        sheet: the XML of the sheet.
-        formats: of the workbook, see ``read_formats``.
-        strings: those of the workbook's that are not shown as they are stored, by their numbers.
-        inline: reads the XML of a string in a cell; None if it is shown as it is stored.
-        struck: styles of cells that are struck out.
-        leave_out: takes note of a struck-out cell.
+_DAY_0, _DAY_0_OF_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.I)
+
+
+def number_shown(value: float, code: str | None, *, is_1904: bool) -> str:
+    """Write a number as its format does, and dates as YYYY-MM-DD; their days count from 1900."""
+    said = shown(code, value) if code else ""
+    if code and said is None:
+        kind = _kind(code)
+        with suppress(OverflowError):
+            if kind == "elapsed":
+                return written(timedelta(days=value))
+            if kind == "date":
+                leap = not is_1904 and 1 <= value < 60  # there, 1900 has a 29 February
+                moment = (_DAY_0_OF_1904 if is_1904 else _DAY_0) + timedelta(days=value + leap)
+                return written(moment if value >= 1 else moment.time())
+    return said or written(value)
+
+
+@lru_cache(maxsize=512)
+def _kind(code: str) -> str:
+    return "elapsed" if _ELAPSED.search(code) else "date" if is_date(code) else ""
+
+
+def written(cell: float | datetime | time | timedelta) -> str:
+    """Format a cell: dates as YYYY-MM-DD, numbers with the digits that a sheet has room for.
+
+    >>> written(3.0), written(0.1 + 0.2), written(2 / 3), written(datetime(2026, 3, 1))
+    ('3', '0.3', '0.666666667', '2026-03-01')
+    >>> written(timedelta(hours=37, minutes=30)), written(time(9, 5, 7))
+    ('37:30', '09:05:07')
     """
-    found: dict[tuple[int, int], str] = {}
-    row, column = 0, -1
-    filled: set[int] = set()
-    for match in _CELL.finditer(sheet):
-        if match[1] is not None:
-            place = _ROW.search(match[1])
-            row, column = int(place[1]) if place else row + 1, -1
-            continue
-        style, place, kind = (each.search(match[2]) for each in (_STYLE, _PLACE, _TYPE))
-        code = formats.get(int(style[1])) if style else None
-        row, column = (int(place[2]), _column(place[1])) if place else (row, column + 1)
-        if match[3] is None and match[4] is None:
-            continue
-        filled.add(row)
-        if style and int(style[1]) in struck:
-            leave_out("x")
-            found[row, column] = ""
-            continue
-        text: str | None = None
-        with suppress(ValueError):
-            if match[4] is not None:
-                text = inline(match[4])
-            elif kind is None or kind[1] == b"n":
-                text = (code and shown(code, float(match[3]))) or None
-            elif kind[1] == b"s":
-                text = strings.get(int(match[3]))
-            elif kind[1] == b"e":
-                text = match[3].decode("utf-8", "replace")
-        if text is not None:
-            found[row, column] = text
-    for match in _MERGED.finditer(sheet) if found else ():
-        column, first, last = _column(match[1]), int(match[2]), int(match[3])
-        text = found.get((first, column))
-        if text is not None and last - first < MAX_MERGED:
-            below = filled.intersection(range(first + 1, last + 1))
-            found |= dict.fromkeys(
-                product(below, [column]), text if len(text) <= MAX_REPEATED else ""
-            )
-    return found
+    if isinstance(cell, float):
+        return _number(cell)
+    if isinstance(cell, datetime):
+        cell = _to_the_second(cell)
+        unit = "seconds" if cell.second else "minutes"
+        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", unit)
+    if isinstance(cell, time):
+        moment = _to_the_second(datetime.combine(datetime(2000, 1, 1), cell)).time()
+        return moment.isoformat("seconds" if moment.second else "minutes")
+    minutes, seconds = divmod(round(abs(cell).total_seconds()), 60)
+    sign = "-" if cell < timedelta() else ""
+    text = f"{sign}{minutes // 60}:{minutes % 60:02}"
+    return f"{text}:{seconds:02}" if seconds else text
 
 
-def _column(letters: bytes) -> int:
-    column = 0
-    for letter in letters:
-        column = 26 * column + letter - 64
-    return column - 1
+def _number(value: float) -> str:
+    """Write a number; one that is not whole has eleven characters at most, as in a sheet."""
+    if 1e16 <= abs(value) < math.inf:
+        return f"{value:.6g}"  # only 15 digits are stored
+    if not abs(value) < 1e10 or value.is_integer():
+        return f"{value:.15g}"
+    fixed = f"{value:.12f}".rstrip("0")
+    if abs(value) < 1e-4 and float(fixed) == value and len(fixed.lstrip("-")) <= 11:
+        return fixed
+    return f"{value:.{max(6, min(10, math.floor(math.log10(abs(value))) + 10))}g}"
 
 
-def rows_in_opendocument(
-    table: ElementTree.Element,
-    read: Callable[[ElementTree.Element], str],
-    struck: frozenset[str | None],
-) -> tuple[list[tuple[int, list[str]]], int]:
-    """The rows of a table of an ods file as ``sheet_cells`` prints them, and how many it left out.
+def _to_the_second(moment: datetime) -> datetime:
+    """Round to whole seconds: a sheet stores a moment as a fraction of a day."""
+    return (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
 
-    A cell merged over several rows is shown in those that have other cells, too, unless it is long.
-    ``read`` returns the text of a cell; ``struck`` are the styles that strike it out.
+
+@dataclass(slots=True)
+class Book:
+    """What the cells of a workbook refer to.
+
+    Attributes:
+        text: takes note of what is struck out.
+        looks: how letters look, by font.
+        codes: formats of numbers, by style.
+        struck: whether a style strikes out its cells.
+        strings: the strings, as they are shown.
+        is_1904: whether dates count from 1904.
     """
-    rows: list[tuple[int, list[str]]] = []
-    down: dict[int, tuple[int, str]] = {}  # column → last row of a cell that began above, its text
-    before: list[str] = []
-    row, equal, left_out = 1, 0, 0
-    for line in every(table, "table-row"):
-        cells: list[str] = []
-        said, column = attribute(line, "number-rows-repeated") or "", 0
-        times = int(said) if said.isdigit() and len(said) < 8 else 1
-        for cell in line:
-            columns = number(attribute(cell, "number-columns-repeated"), 1)
-            text = _cell(cell, read, struck)
-            spanned = number(attribute(cell, "number-rows-spanned"), 1)
-            if 1 < spanned <= MAX_MERGED:
-                down[column] = row + spanned - 1, text if len(text) <= MAX_REPEATED else ""
-            if text and column < _COLUMNS:
-                cells += [""] * (column - len(cells)) + [text] * min(columns, MAX_MERGED)
-            column += columns
-        if cells:
-            for at, (last, text) in down.items():
-                if row <= last:
-                    cells += [""] * (at + 1 - len(cells))
-                    cells[at] = cells[at] or text
-            for place in range(row, row + times):
-                equal = equal + 1 if cells == before else 0
-                if equal >= REPEATS:
-                    left_out += row + times - place
-                    break
-                before = cells
-                rows.append((place, cells))
-        row += times
-    firsts = (next(at for at, cell in enumerate(cells) if cell) for _, cells in rows)
-    first = min(firsts, default=0)
-    return [(place, cells[first:]) for place, cells in rows], left_out
+
+    text: TextBuilder
+    looks: list[Look] = field(default_factory=list)
+    codes: list[str | None] = field(default_factory=list)
+    struck: list[bool] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
+    is_1904: bool = False
+
+    def add_style(self, font: int, kind: int, own: dict[int, str]) -> None:
+        """Add a style by its font and the number of its format; ``own`` are those of the book."""
+        self.struck.append(font < len(self.looks) and bool(self.looks[font].struck))
+        self.codes.append(own.get(kind) or BUILT_IN.get(kind) or _DATES.get(kind))
+
+    def with_looks(self, parts: list[tuple[str, Look]]) -> str:
+        """Join the parts of a string, each with its look, as they are shown."""
+        said = "".join(self.text.looking(words, look) for words, look in parts)
+        return " ".join(shown_letters(said).split())
 
 
-def _cell(
-    cell: ElementTree.Element,
-    read: Callable[[ElementTree.Element], str],
-    struck: frozenset[str | None],
-) -> str:
-    """What is shown of a cell; a date in the way of dates of other spreadsheets."""
-    if local(cell) != "table-cell":  # merged with another one
-        return ""
-    plain = _plain(cell)
-    kind = attribute(cell, "value-type")
-    is_struck = bool(struck) and attribute(cell, "style-name") in struck
-    if kind == "boolean" and not is_struck:
-        return (attribute(cell, "boolean-value") or "").upper()
-    if kind == "date" and not is_struck:
-        with suppress(ValueError):
-            return written(datetime.fromisoformat(attribute(cell, "date-value") or ""))
-    text = read(cell) if plain is None or is_struck else plain
-    if text or is_struck or any(map(len, cell)):
-        return text
-    stored = attribute(cell, "string-value") or attribute(cell, "value") or ""
-    with suppress(ValueError):
-        return written(float(stored))
-    return stored
+@dataclass(slots=True)
+class Sheet:
+    """What a sheet shows.
 
+    Attributes:
+        name: its name.
+        book: what its cells refer to.
+        rows: number of each row, from 1, and its texts by column, from 0.
+        merged: column, first and last row of cells that are merged over rows.
+        lines: the text of its boxes, diagrams and charts.
+        unsolved: number of formulas without a stored result.
+        left_out: number of rows equal to the one above that are not among ``rows``.
+    """
 
-def _plain(cell: ElementTree.Element) -> str | None:
-    """The text of a cell with one paragraph without a style or anything in it; of others None."""
-    if len(cell) != 1 or len(cell[0]) or cell[0].attrib or local(cell[0]) != "p":
-        return None
-    text = cell[0].text or ""
-    return " ".join(text.split()) if text.isascii() else None
+    name: str
+    book: Book
+    rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    merged: list[tuple[int, int, int]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    unsolved: int = 0
+    left_out: int = 0
 
+    def put(self, row: int, column: int, style: int, value: float | str) -> None:
+        """Add what is shown of a cell."""
+        is_known = style < len(self.book.codes)
+        if is_known and self.book.struck[style]:
+            self.book.text.leave_out("x")
+            return
+        if not isinstance(value, str):
+            code = self.book.codes[style] if is_known else None
+            value = number_shown(value, code, is_1904=self.book.is_1904)
+        elif not value.isalnum():
+            value = " ".join(value.split())
+        if value and 0 <= column < COLUMNS:
+            self.rows.setdefault(row, {})[column] = value
 
-def struck_styles(root: ElementTree.Element) -> frozenset[int]:
-    """The styles of cells whose letters are struck out, in a part of a workbook."""
-    fonts = [
-        any(local(each) == "strike" and each.get("val") not in ("0", "false") for each in font)
-        for held in every(root, "fonts")
-        for font in held
-    ]
-    styles = [node for cells in every(root, "cellXfs") for node in every(cells, "xf")]
-    chosen = (number(node.get("fontId"), 0) for node in styles)
-    return frozenset(k for k, font in enumerate(chosen) if font < len(fonts) and fonts[font])
+    def laid_out(self, name: str) -> list[Row]:
+        """Return the rows with text, from the first column that has any.
 
-
-def read_formats(root: ElementTree.Element) -> dict[int, str]:
-    """The formats of the styles of cells, of those that are read, in a part of a workbook."""
-    own = {node.get("numFmtId"): node.get("formatCode") for node in every(root, "numFmt")}
-    formats = [node for cells in every(root, "cellXfs") for node in every(cells, "xf")]
-    named = {
-        style: own.get(node.get("numFmtId")) or BUILT_IN.get(number(node.get("numFmtId"), 0))
-        for style, node in enumerate(formats)
-    }
-    return {style: code for style, code in named.items() if code and shown(code, 1.0) is not None}
+        A cell that is merged over rows is repeated in those that have other cells, too. ``name`` is
+        that of the file.
+        """
+        covered: dict[int, dict[int, str]] = {}
+        for column, top, bottom in self.merged:
+            text = self.rows.get(top, {}).get(column, "")
+            if text and len(text) <= _MAX_REPEATED and bottom < top + _MAX_MERGED:
+                for row in self.rows.keys() & range(top + 1, bottom + 1):
+                    covered.setdefault(row, {})[column] = text
+        first = min(map(min, self.rows.values()), default=0)
+        found: list[Row] = []
+        before: dict[int, str] = {}
+        equal = empty = 0
+        for row in sorted(self.rows):
+            cells = covered.get(row, {}) | self.rows[row]
+            equal = equal + 1 if cells == before else 0
+            before = cells
+            if equal >= REPEATS:
+                self.left_out += 1
+                continue
+            last = max(cells)
+            empty += last - first - len(cells)
+            if empty > _MAX_EMPTY:
+                raise UnreadableFile(
+                    f"{name} needs more memory than a spreadsheet may take",
+                    "save its sheets as csv",
+                )
+            found.append((row, [cells.get(at, "") for at in range(first, last + 1)]))
+        return found
