@@ -163,6 +163,8 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("10<span style='position:relative;top:-.4em'>6</span>", "10^6"),
         ("10<span style='vertical-align:30%'>6</span>", "10^6"),
         ("1712<a epub:type=noteref href=#n>4</a>", "1712[4]"),
+        ("<style>b{position:absolute}</style><p>a <b class=pagenum>[Pg <a>8]</a></b>b<i role="
+         "doc-pagebreak>ix [3]</i> c<i class=lnum>33</i> <i class=pageno>the 9th", "a b c the 9th"),
         ("<p>A <i aria-hidden=true>b</i>", "A b"),
         ("<dialog>no</dialog><dialog open>A</dialog>", "A"),
         ("<math><munderover><mo>∑</mo><mn>1</mn><mn>9</mn></munderover></math>", "∑1^9"),

@@ -50,6 +50,12 @@ _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
 _REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
 _FORMULA = re.compile(r"\b(?:math|tex|latex|equation)(?![a-z])", re.I)
 _NOTE = re.compile(r"\b(?:foot|end|rear)note\b")
+_COUNTER = re.compile(
+    r"\b(?:(?:doc-)?pagebreak|lnum|(?:page|line)[-_]?(?:num(?:ber)?|no))\b", re.IGNORECASE
+)
+"""Classes and roles of the numbers of printed pages and lines; hiding them joins their sentence."""
+
+_COUNT = re.compile(r"\W*(?:pg?\W*|page)?(?:\d+|[ivxlcdm]+)?\W*", re.IGNORECASE)
 _INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
 _QUOTES = "“”‘’"
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「『")
@@ -106,6 +112,8 @@ class Walk:
         if tag in _UNREAD or node.mem_id in self._unread:
             if (attributes.get("type") or "").startswith("math/"):
                 self._text.leave_out(node.text(deep=True), "a formula in TeX")
+            return True
+        if attributes and tag not in ("td", "th") and _is_count(node, attributes):
             return True
         line = style.get("text-decoration", "")
         if (tag in _STRUCK and line != "none") or "line-through" in line:
@@ -313,6 +321,12 @@ def _is_header(row: Any) -> bool:
         return True
     cells = [cell.tag for cell in row.iter()]
     return len(cells) > 1 and all(tag == "th" for tag in cells)
+
+
+def _is_count(node: Any, attributes: dict[str, str | None]) -> bool:
+    """Whether an element holds nothing but the numbers of printed pages or lines."""
+    said = " ".join(attributes.get(key) or "" for key in ("class", "role", "epub:type"))
+    return bool(_COUNTER.search(said)) and all(map(_COUNT.fullmatch, node.text(deep=True).split()))
 
 
 def _is_picture(node: Any) -> bool:
