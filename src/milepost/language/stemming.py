@@ -29,6 +29,7 @@ SCRIPTS: dict[str, tuple[str, str]] = {
 
 _PACKAGE = "snowballstemmer"
 
+_importing = threading.Lock()
 _stemmers = threading.local()
 """Stemmers by name. They store the current word, so each thread needs its own."""
 
@@ -68,13 +69,14 @@ def stemmer_class(name: str) -> type[Any]:
     The package itself is not run: it imports the stemmers of all languages, and returns PyStemmer
     if that is installed, whose stems are those of another version.
     """
-    spec = None if _PACKAGE in sys.modules else find_spec(_PACKAGE)
-    if spec is not None:
-        sys.modules[_PACKAGE] = module_from_spec(spec)
-    try:
-        module = import_module(f"{_PACKAGE}.{name}_stemmer")
-    finally:
-        if spec is not None:  # whoever imports the package gets all of it
-            del sys.modules[_PACKAGE]
+    with _importing:  # threads may need their first stemmers at once
+        spec = None if _PACKAGE in sys.modules else find_spec(_PACKAGE)
+        if spec is not None:
+            sys.modules[_PACKAGE] = module_from_spec(spec)
+        try:
+            module = import_module(f"{_PACKAGE}.{name}_stemmer")
+        finally:
+            if spec is not None:  # whoever imports the package gets all of it
+                del sys.modules[_PACKAGE]
     found: type[Any] = getattr(module, f"{name.title()}Stemmer")
     return found
