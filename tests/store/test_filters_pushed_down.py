@@ -15,6 +15,7 @@ from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
 from support import filter_cases
 from support.store_checks import every_store
 from support.store_entries import entry, rows
+from support.store_reads import touch
 
 NAMES = ["/a/b/Report.PDF", "/a/b/report 2.pdf", "/a/Ä/straße.md", "note", "caf\udce9.txt", "a\0b"]
 NAMES += ["x" * 80 + "1", "x" * 80 + "2"]
@@ -113,7 +114,7 @@ def test_every_store_leaves_what_the_filter_means(
 ) -> None:
     for store in stores.values():
         for name, held in changes:
-            assert store.touch(name, (1, 2), properties=cleaned(held))
+            assert touch(store, name, (1, 2), properties=cleaned(held))
         with store.snapshot() as state:
             infos = state.documents()
             keys = {key for info in infos for key in info.properties}
@@ -149,7 +150,7 @@ def asked_in_a_search(state: Snapshot, among: DocumentSelection, due: list[Docum
 
 
 def test_an_unknown_key_is_refused_by_every_call(store: Store) -> None:
-    store.touch(NAMES[0], (1, 2), properties=cleaned({"tags": ["a"]}))
+    touch(store, NAMES[0], (1, 2), properties=cleaned({"tags": ["a"]}))
     among = DocumentSelection(None, parse('tagz = "a"'))
     with store.snapshot() as state:
         for call in (
@@ -170,9 +171,9 @@ def test_facts_follow_their_document(store: Store) -> None:
     assert left(store, where) == {"again"}
     store.put(entry("again", ["a "], properties={"title": "Second"}))
     assert left(store, where) == set()
-    store.touch("again", None, properties={"title": "first"})
+    touch(store, "again", None, properties={"title": "first"})
     assert left(store, where) == {"again"}
-    store.touch("again", (3, 4))
+    touch(store, "again", (3, 4))
     assert left(store, where) == {"again"}
     assert store.delete("again")
     assert left(store, where) == set()

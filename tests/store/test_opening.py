@@ -16,7 +16,7 @@ from milepost.store.address import has_password, index_place, label, local_folde
 from milepost.store.sqlite.schema import VERSION
 from support.small_index import write_schema
 from support.store_entries import FINGERPRINT, WIDTH, holds, numbered, opened, rows
-from support.store_reads import reads
+from support.store_reads import NOBODY, reads
 
 
 def test_opens_again(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_closed_is_closed(place: Path | str) -> None:
         reads(store).documents,
         lambda: reads(store).nearest(rows(1, 1)[0], 1),
         lambda: store.put(numbered(0)),
-        lambda: store.touch("document 0", None),
+        lambda: store.touch(NOBODY),
         lambda: store.delete("document 0"),
         store.vacuum,
     ):
@@ -164,7 +164,7 @@ def test_read_only_store_refuses_to_write(place: Path | str) -> None:
     store = opened(place, read_only=True)
     for write in (
         lambda: store.put(numbered(0)),
-        lambda: store.touch("x", None),
+        lambda: store.touch(NOBODY),
         lambda: store.delete("x"),
         store.vacuum,
     ):

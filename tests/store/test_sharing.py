@@ -15,7 +15,7 @@ import pytest
 from milepost.errors import IndexBusy
 from milepost.store import Entry, erase_store
 from support.store_entries import Child, entry, holds, numbered, opened, rows
-from support.store_reads import nearest, reads
+from support.store_reads import NOBODY, nearest, reads
 from support.threads import at_once
 
 HOLDING = """
@@ -89,7 +89,7 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
     assert process.stdout.readline() == "held\n"
     for write in (
         lambda: store.put(numbered(1)),
-        lambda: store.touch("document 0", None),
+        lambda: store.touch(NOBODY),
         lambda: store.delete("document 0"),
         store.vacuum,
         lambda: erase_store(tmp_path, patience_s=0.1),

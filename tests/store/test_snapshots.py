@@ -8,7 +8,7 @@ import pytest
 from milepost.errors import StoreError
 from milepost.store import Store
 from support.store_entries import entry, holds, numbered, opened, rows
-from support.store_reads import all_of, reads
+from support.store_reads import all_of, reads, touch
 from support.threads import at_once
 
 QUERY = rows(1, 77)[0]
@@ -19,10 +19,10 @@ DEEDS = {
     "add": "store.put(entry('another', ['number4 word2 ', 'sentence1 '], seed=5))",
     "replace": "store.put(numbered(4))",
     "delete": "store.delete('document 0')",
-    "touch": "store.touch('document 2', (1, 2))",
+    "touch": "touch(store, 'document 2', (1, 2))",
     "vacuum": "store.delete('document 1'); store.vacuum()",
     "all": "store.put(numbered(3)); store.put(numbered(4)); store.delete('document 2'); "
-    "store.vacuum(); store.put(numbered(5)); store.touch('document 0', (3, 4)); store.vacuum()",
+    "store.vacuum(); store.put(numbered(5)); touch(store, 'document 0', (3, 4)); store.vacuum()",
 }
 
 
@@ -50,7 +50,7 @@ def test_a_snapshot_keeps_its_state_beside_a_thread(
             assert all_of(held, QUERY, TERMS) == before
         else:
             held.info("document 0")
-        names = {"store": store, "entry": entry, "numbered": numbered}
+        names = {"store": store, "entry": entry, "numbered": numbered, "touch": touch}
         assert at_once(lambda: exec(deed, names)) == []
         assert all_of(held, QUERY, TERMS) == before
         after = state_of(store)  # a second one, beside the first
@@ -117,7 +117,7 @@ def test_closing_lets_a_snapshot_finish(tmp_path: Path) -> None:
 def test_touch_changes_the_signature_alone(store: Store) -> None:
     three(store)
     before = state_of(store)
-    assert store.touch("document 1", (99, 10**18))
+    assert touch(store, "document 1", (99, 10**18))
     after = state_of(store)
     changed = [
         (old.name, new.signature)
@@ -129,22 +129,19 @@ def test_touch_changes_the_signature_alone(store: Store) -> None:
     assert {key: after[key] for key in same} == {key: before[key] for key in same}
     old, new = (reads_of["documents"] for reads_of in (before, after))
     assert [(each.id, each.first) for each in new] == [(each.id, each.first) for each in old]
-    assert store.touch("document 1", None, "hidden=keep")
+    assert touch(store, "document 1", None, options="hidden=keep")
     info = reads(store).info("document 1")
     assert (info.signature, info.options) == (None, "hidden=keep")
-    assert not store.touch("nobody", (1, 2))
+    assert not touch(store, "nobody", (1, 2))
     assert reads(store).statistics() == before["statistics"]
 
 
 def test_touch_takes_new_properties(store: Store) -> None:
     store.put(numbered(1))
     before = reads(store).document("document 1")
-    assert store.touch("document 1", (1, 2), "", {"title": "New", "tags": ("x",)})
+    assert touch(store, "document 1", (1, 2), properties={"title": "New", "tags": ("x",)})
     assert reads(store).info("document 1").properties == {"title": "New", "tags": ("x",)}
-    assert store.touch("document 1", (3, 4))
-    info = reads(store).info("document 1")
-    assert (info.signature, info.first, info.properties["title"]) == ((3, 4), 0, "New")
-    assert store.touch("document 1", (3, 4), "", {})
+    assert touch(store, "document 1", (3, 4), properties={})
     after = reads(store).document("document 1")
     assert after.properties == {}
     assert (after.text, after.marks, after.hash) == (before.text, before.marks, before.hash)

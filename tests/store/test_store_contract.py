@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from milepost.store import DocumentSelection, Statistics, Store
 from milepost.types import Mark
 from support.store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
-from support.store_reads import all_of, matching, nearest, reads, similarity
+from support.store_reads import NOBODY, all_of, matching, nearest, reads, similarity, touch
 
 AWKWARD = [
     "a", "A", "don't", "x.y", "東京", "京都", "ab_cd", "42", '"', "*", "NEAR", "OR", "+-", "é", "É",
@@ -26,7 +26,7 @@ AWKWARD = [
 def test_empty_store_answers(store: Store) -> None:
     query = unit(127, *[0] * 7)
     assert store.delete("x") is False
-    assert store.touch("x", (1, 2)) is False
+    assert store.touch(NOBODY) is False
     store.vacuum()
     with store.snapshot() as state:
         assert state.documents() == []
@@ -200,7 +200,7 @@ def test_strings_that_are_no_unicode(store: Store) -> None:
         holds(store, given)
         first = reads(store).documents()[0].first
         assert reads(store).matching(["\ud800"], 5, [name]).tolist() == [first]
-        assert store.touch(name, (1, 2))
+        assert touch(store, name, (1, 2))
         (info,) = reads(store).documents()
         assert (info.name, info.source, info.hash, info.signature) == (name, name, name, (1, 2))
         assert store.delete(name)
@@ -293,7 +293,7 @@ def test_both_stores_answer_alike(
                 elif change == "vacuum":
                     each.vacuum()
                 elif change == "touch":
-                    each.touch(name, (seed, number))
+                    touch(each, name, (seed, number))
                 else:
                     texts, terms = [text for text, _ in change], [terms for _, terms in change]
                     each.put(entry(name, texts, terms=terms, seed=seed + number % 3))

@@ -1,7 +1,8 @@
-"""Reads of a store for tests: single ones through a snapshot each, and everything of one."""
+"""Reads of a store for tests, each through a snapshot, everything of one; and touches."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from milepost.store.local import LocalSnapshot, ranges_of
 from milepost.types import Document, Mark
 
 Names = Sequence[str] | None
+
+NOBODY = DocumentInfo("nobody", None, "", None, 0, 0, 0)
+
+
+def touch(store: Store, name: str, signature: tuple[int, int] | None, **changed: object) -> bool:
+    with store.snapshot() as state:
+        info = state.info(name) or NOBODY
+    return store.touch(replace(info, signature=signature, **changed))
 
 
 class Reads:

@@ -295,8 +295,11 @@ def add_one(
         if stored is not None and holds(store, stored, document):
             # The same text: only its time, reading options or properties may have changed.
             described = document.properties != stored.properties
-            if described or (stored.signature, stored.options) != (signature, written):
-                store.touch(name, signature, written, document.properties)
+            touched = replace(
+                stored, signature=signature, options=written, properties=document.properties
+            )
+            if touched != stored:
+                store.touch(touched)
             (tally.changed if described else tally.unchanged).append(name)
             return
         if held is None:

@@ -271,16 +271,10 @@ class Store(Protocol):
         Nothing of it is stored if there is no space (``StorageFull``).
         """
 
-    def touch(
-        self,
-        name: str,
-        signature: tuple[int, int] | None,
-        options: str = "",
-        properties: Mapping[str, Value] | None = None,
-    ) -> bool:
-        """Update the record of a document whose text has not changed; False if there is none.
+    def touch(self, info: DocumentInfo) -> bool:
+        """Give the document of a name, whose text has not changed, another record.
 
-        The properties are kept if they are None.
+        That is its signature, options and properties. False if there is none of that name.
         """
 
     def delete(self, name: str) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import StoreError
-from milepost.properties import checked
 from milepost.store import postings
 from milepost.store.base import (
     ALL,
@@ -29,7 +28,7 @@ from milepost.store.listing import ListedSnapshot, Listing
 from milepost.store.local import Postings
 from milepost.store.postings import Lists
 from milepost.store.tokens import token
-from milepost.types import Mark, Value
+from milepost.types import Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +95,20 @@ class MemoryStore:
             self._live[source.name] = _Stored(info, lengths, own, packed)
             self._next += len(entry.spans)
 
-    def touch(
-        self,
-        name: str,
-        signature: tuple[int, int] | None,
-        options: str = "",
-        properties: Mapping[str, Value] | None = None,
-    ) -> bool:
+    def touch(self, info: DocumentInfo) -> bool:
         with self._lock:
             self._open()
-            stored = self._live.get(name)
+            stored = self._live.get(info.name)
             if stored is None:
                 return False
             self._state = None
-            held = stored.info.properties if properties is None else checked(properties)
-            info = replace(stored.info, signature=signature, options=options, properties=held)
-            self._live[name] = replace(stored, info=info)
+            held = replace(
+                stored.info,
+                signature=info.signature,
+                options=info.options,
+                properties=info.properties,
+            )
+            self._live[info.name] = replace(stored, info=held)
             return True
 
     def delete(self, name: str) -> bool:

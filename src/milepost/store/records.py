@@ -7,7 +7,7 @@ file that is not UTF-8; it is given as ``escape`` and ``unescape``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from milepost.properties import Properties, checked
 from milepost.store import packing, postings
 from milepost.store.base import DocumentInfo, Entry
 from milepost.store.strings import escape as plain
+from milepost.types import Value
 
 COLUMNS = (
     *("id", "name", "source", "hash", "size", "mtime_ns", "characters", "sentences", "first"),
@@ -37,20 +38,25 @@ KEYS = (
 def record(entry: Entry, escape: Callable[[str], Any]) -> dict[str, Any]:
     """The record of a new document, all but its id and its first row."""
     document = entry.document
-    size, mtime = entry.signature or (None, None)
     return {
         "name": escape(document.name),
         "source": None if document.source is None else escape(document.source),
         "hash": escape(document.hash),
-        "size": size,
-        "mtime_ns": mtime,
         "characters": len(document.text),
         "sentences": len(entry.spans),
         "terms": sum(map(len, entry.terms)),
         "notes": json.dumps(document.notes),
-        "options": entry.options,
-        "properties": checked(document.properties).as_json(),
+        **touched(entry.signature, entry.options, document.properties),
     }
+
+
+def touched(
+    signature: tuple[int, int] | None, options: str, properties: Mapping[str, Value]
+) -> dict[str, Any]:
+    """What changes in a record while the text of its document stays."""
+    size, mtime = signature or (None, None)
+    held = checked(properties).as_json()
+    return {"size": size, "mtime_ns": mtime, "options": options, "properties": held}
 
 
 @dataclass(frozen=True, slots=True)

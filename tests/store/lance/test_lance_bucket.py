@@ -19,7 +19,7 @@ from support.http_server import Handler, listening
 from support.s3 import KEYS, S3, moto, s3
 from support.store_checks import WRITER
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
-from support.store_reads import reads
+from support.store_reads import reads, touch
 
 __all__ = ["moto", "s3"]
 
@@ -37,7 +37,7 @@ def test_everything_comes_back(address: str) -> None:
     store = opened(address)
     for number in range(4):
         store.put(numbered(number))
-    assert store.touch("document 2", (9, 9), "hidden=keep")
+    assert touch(store, "document 2", (9, 9), options="hidden=keep")
     assert store.delete("document 1")
     assert not store.delete("document 1")
     assert reads(store).statistics() == Statistics(2, 60, 180, dead=60)

@@ -34,7 +34,7 @@ from support.store_checks import (
     same_answers,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
-from support.store_reads import nearest, reads
+from support.store_reads import nearest, reads, touch
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def test_parts_without_their_row_of_the_log_are_nothing(
 def test_a_vacuum_takes_rows_out_and_keeps_the_log_short(store: LanceStore, address: str) -> None:
     for number in range(6):
         store.put(numbered(number))
-    store.touch("document 0", (1, 2), "hidden=keep")
-    store.touch("document 0", (3, 4), "hidden=keep")
+    touch(store, "document 0", (1, 2), options="hidden=keep")
+    touch(store, "document 0", (3, 4), options="hidden=keep")
     store.delete("document 1")
     assert reads(store).statistics().dead == 4 * 30
     store.vacuum()

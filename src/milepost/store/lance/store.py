@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from milepost.errors import StoreError
-from milepost.store.base import Entry, Snapshot
+from milepost.store.base import DocumentInfo, Entry, Snapshot
 from milepost.store.check import check_entry
 from milepost.store.lance import log, schema, upkeep, write
 from milepost.store.lance.address import parse
@@ -21,9 +21,8 @@ from milepost.store.lance.loop import together, wait
 from milepost.store.lance.reading import Caches, Reading
 from milepost.store.lance.snapshot import LanceSnapshot
 from milepost.store.lance.state import GRACE_S, State, newest
-from milepost.store.records import prepare
+from milepost.store.records import prepare, touched
 from milepost.store.strings import escape
-from milepost.types import Value
 
 _ROWS = 1 << 36  # row numbers that one writer has; there is room for 2 ** 27 writers
 _IDS = 1 << 32  # ids of documents and events that one writer has
@@ -140,24 +139,15 @@ class LanceStore:
 
         self._write(put)
 
-    def touch(
-        self,
-        name: str,
-        signature: tuple[int, int] | None,
-        options: str = "",
-        properties: Mapping[str, Value] | None = None,
-    ) -> bool:
+    def touch(self, info: DocumentInfo) -> bool:
 
         async def touch(writer: Writer) -> bool:
-            info = (await self._current()).records.listing.get(name)
-            if info is not None:
-                await self._note(
-                    writer,
-                    log.TOUCH,
-                    info.id,
-                    **write.touched(info, signature, options, properties),
-                )
-            return info is not None
+            held = (await self._current()).records.listing.get(info.name)
+            if held is not None:
+                # All that a touch may change, so that the last one counts.
+                changed = touched(info.signature, info.options, info.properties)
+                await self._note(writer, log.TOUCH, held.id, name=escape(info.name), **changed)
+            return held is not None
 
         return self._write(touch)
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from milepost.properties import checked
-from milepost.store.base import DocumentInfo
 from milepost.store.lance import schema
 from milepost.store.records import Prepared
-from milepost.store.strings import escape
-from milepost.types import Value
 
 COLUMNS, MARKS = -2, -1
 """Numbers of the parts of a document that are no piece of its text."""
@@ -60,21 +55,3 @@ def event(number: int, kind: int, sequence: int, document: int, **more: Any) -> 
     """A row of the log; what is not given is null."""
     row = {"event": number, "kind": kind, "sequence": sequence, "id": document, **more}
     return pa.Table.from_pylist([row], schema=schema.columns(schema.LOG))
-
-
-def touched(
-    info: DocumentInfo,
-    signature: tuple[int, int] | None,
-    options: str,
-    properties: Mapping[str, Value] | None,
-) -> dict[str, Any]:
-    """What a touch says of a document: all that it may change, so that the last one counts."""
-    size, mtime = signature or (None, None)
-    held = info.properties if properties is None else properties
-    return {
-        "name": escape(info.name),
-        "size": size,
-        "mtime_ns": mtime,
-        "options": options,
-        "properties": checked(held).as_json(),
-    }

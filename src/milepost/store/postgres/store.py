@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
@@ -15,7 +15,7 @@ from psycopg import errors as pg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from milepost.errors import IndexBusy, StoreError
-from milepost.store.base import Entry, Statistics
+from milepost.store.base import DocumentInfo, Entry, Statistics
 from milepost.store.check import check_entry
 from milepost.store.postgres import schema, upkeep, write
 from milepost.store.postgres.address import parse
@@ -25,7 +25,6 @@ from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
 from milepost.store.records import prepare
 from milepost.store.strings import escape
-from milepost.types import Value
 
 T = TypeVar("T")
 
@@ -121,16 +120,10 @@ class PostgresStore:
 
         self._write(put)
 
-    def touch(
-        self,
-        name: str,
-        signature: tuple[int, int] | None,
-        options: str = "",
-        properties: Mapping[str, Value] | None = None,
-    ) -> bool:
+    def touch(self, info: DocumentInfo) -> bool:
         def touch(connection: Connection) -> bool:
             with connection.transaction():
-                return write.touch(connection, name, signature, options, properties)
+                return write.touch(connection, info)
 
         return self._write(touch)
 

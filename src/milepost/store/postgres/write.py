@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -11,11 +11,10 @@ import psycopg
 from numpy.typing import NDArray
 
 from milepost.filters.fact_rows import Fact, kept_facts
-from milepost.properties import checked
+from milepost.store.base import DocumentInfo
 from milepost.store.postgres.connecting import scalar
-from milepost.store.records import Prepared
-from milepost.store.strings import escape, unescape
-from milepost.types import Document, Value
+from milepost.store.records import Prepared, touched
+from milepost.store.strings import escape
 
 _FACTS = (
     "INSERT INTO facts SELECT %s, * FROM unnest(%s::text[], %s::text[], %s::float8[], "
@@ -112,35 +111,19 @@ def _write_facts(connection: psycopg.Connection[Any], document: int, facts: Sequ
         connection.execute(_FACTS, (document, *columns))
 
 
-def touch(
-    connection: psycopg.Connection[Any],
-    name: str,
-    signature: tuple[int, int] | None,
-    options: str,
-    properties: Mapping[str, Value] | None,
-) -> bool:
-    """Note a new size, time of change and options, and properties if they are given.
-
-    Inside the caller's transaction.
-    """
-    size, mtime = signature or (None, None)
-    found = connection.execute(
-        "UPDATE documents SET size = %s, mtime_ns = %s, options = %s WHERE name = %s "
-        "RETURNING id, source",
-        (size, mtime, options, escape(name)),
-    ).fetchone()
-    if found is None:
+def touch(connection: psycopg.Connection[Any], info: DocumentInfo) -> bool:
+    """Note what is new of a document, inside the caller's transaction."""
+    changed = touched(info.signature, info.options, info.properties)
+    number = scalar(
+        connection,
+        "UPDATE documents SET size = %(size)s, mtime_ns = %(mtime_ns)s, options = %(options)s, "
+        "properties = %(properties)s::jsonb WHERE name = %(name)s RETURNING id",
+        changed | {"name": escape(info.name)},
+    )
+    if number is None:
         return False
-    if properties is not None:
-        number, source = found
-        held = checked(properties)
-        connection.execute(
-            "UPDATE documents SET properties = %s::jsonb WHERE id = %s", (held.as_json(), number)
-        )
-        connection.execute("DELETE FROM facts WHERE document = %s", (number,))
-        path = None if source is None else unescape(source)
-        rows = kept_facts(Document(name, "", source=path, properties=held))
-        _write_facts(connection, number, rows)
+    connection.execute("DELETE FROM facts WHERE document = %s", (number,))
+    _write_facts(connection, number, kept_facts(info))
     return True
 
 

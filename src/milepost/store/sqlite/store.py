@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from milepost.errors import IndexBusy, StoreError
-from milepost.store.base import Entry, Snapshot
+from milepost.store.base import DocumentInfo, Entry, Snapshot
 from milepost.store.check import check_entry
 from milepost.store.sqlite import schema, write
 from milepost.store.sqlite.connection import Reader, Reading, Writing
@@ -16,7 +16,6 @@ from milepost.store.sqlite.folder import database, log_size, prepare
 from milepost.store.sqlite.holding import Hold
 from milepost.store.sqlite.snapshot import SqliteSnapshot
 from milepost.store.sqlite.vectors import Segments, View
-from milepost.types import Value
 
 
 class SqliteStore:
@@ -86,16 +85,10 @@ class SqliteStore:
         with self._writing.transaction() as (connection, meta):
             write.put(connection, meta, self._folder, prepared)
 
-    def touch(
-        self,
-        name: str,
-        signature: tuple[int, int] | None,
-        options: str = "",
-        properties: Mapping[str, Value] | None = None,
-    ) -> bool:
+    def touch(self, info: DocumentInfo) -> bool:
         self._may_write()
         with self._writing.transaction() as (connection, meta):
-            return write.touch(connection, meta, write.escape(name), signature, options, properties)
+            return write.touch(connection, meta, info)
 
     def delete(self, name: str) -> bool:
         self._may_write()

@@ -11,20 +11,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from milepost.filters.fact_rows import Fact, kept_facts
-from milepost.properties import checked
 from milepost.store import packing
-from milepost.store.base import Entry
-from milepost.store.records import record
+from milepost.store.base import DocumentInfo, Entry
+from milepost.store.records import record, touched
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.vectors import mapped
 from milepost.store.tokens import token
-from milepost.types import Document, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,34 +105,19 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
     )
 
 
-def touch(
-    connection: sqlite3.Connection,
-    meta: schema.Meta,
-    name: str | bytes,
-    signature: tuple[int, int] | None,
-    options: str,
-    properties: Mapping[str, Value] | None,
-) -> bool:
+def touch(connection: sqlite3.Connection, meta: schema.Meta, info: DocumentInfo) -> bool:
     """Note what is new of a document, inside the caller's transaction."""
-    found = connection.execute(
-        "SELECT id, source FROM documents WHERE name = ?", (name,)
-    ).fetchone()
+    name = escape(info.name)
+    found = connection.execute("SELECT id FROM documents WHERE name = ?", (name,)).fetchone()
     if found is None:
         return False
-    document, source = found
     connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, options = ? WHERE id = ?",
-        (*(signature or (None, None)), options, document),
+        "UPDATE documents SET size = :size, mtime_ns = :mtime_ns, options = :options, "
+        "properties = :properties WHERE name = :name",
+        touched(info.signature, info.options, info.properties) | {"name": name},
     )
-    if properties is not None:
-        held = checked(properties)
-        connection.execute(
-            "UPDATE documents SET properties = ? WHERE id = ?", (held.as_json(), document)
-        )
-        connection.execute("DELETE FROM facts WHERE document = ?", (document,))
-        path = None if source is None else unescape(source)
-        known = kept_facts(Document(unescape(name), "", source=path, properties=held))
-        _write_facts(connection, document, known)
+    connection.execute("DELETE FROM facts WHERE document = ?", found)
+    _write_facts(connection, found[0], kept_facts(info))
     schema.write_meta(connection, replace(meta, change=meta.change + 1))
     return True
 
