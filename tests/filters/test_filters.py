@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost.filters import Filter, facts, parse
-from milepost.filters.nodes import And, Compare, Date, Exists, In, Matches, Missing, Node, Not, Or
+from milepost.filters.nodes import Date, Joined, KeyTest, Node, Not
 from milepost.types import Document
 from support.filter_cases import naive, properties, trees
 
@@ -17,25 +17,26 @@ from support.filter_cases import naive, properties, trees
 @pytest.mark.parametrize(
     ("text", "root"),
     [
-        ('kind = "pdf"', Compare("kind", "=", "pdf")),
-        ("KIND='PDF'", Compare("kind", "=", "PDF")),
-        ("date < 2020-03", Compare("date", "<", Date("2020-03"))),
-        ("date = 2020", Compare("date", "=", Date("2020"))),
-        ('date = "2020-03-01"', Compare("date", "=", Date("2020-03-01"))),
-        ("own != -1.5e3", Compare("own", "!=", -1500.0)),
-        ("draft = true", Compare("draft", "=", True)),
-        ('tags in ("a", "b")', In("tags", ("a", "b"))),
-        ("x NOT IN (1, 2020-03)", In("x", (1.0, Date("2020-03")), negated=True)),
-        ('document matches "*/2024/*"', Matches("document", "*/2024/*")),
-        ("missing my.own-key", Missing("my.own-key")),
-        ("a=1 or b=2 and not c=3", Or((
-            Compare("a", "=", 1.0),
-            And((Compare("b", "=", 2.0), Not(Compare("c", "=", 3.0)))),
+        ('kind = "pdf"', KeyTest("kind", "=", ("pdf",))),
+        ("KIND='PDF'", KeyTest("kind", "=", ("PDF",))),
+        ("date < 2020-03", KeyTest("date", "<", (Date("2020-03"),))),
+        ("date = 2020", KeyTest("date", "=", (Date("2020"),))),
+        ('date = "2020-03-01"', KeyTest("date", "=", (Date("2020-03-01"),))),
+        ("own != -1.5e3", KeyTest("own", "!=", (-1500.0,))),
+        ("draft = true", KeyTest("draft", "=", (True,))),
+        ('tags in ("a", "b")', KeyTest("tags", "in", ("a", "b"))),
+        ("x NOT IN (1, 2020-03)", KeyTest("x", "not in", (1.0, Date("2020-03")))),
+        ('document matches "*/2024/*"', KeyTest("document", "matches", ("*/2024/*",))),
+        ("missing my.own-key", KeyTest("my.own-key", "missing")),
+        ("a=1 or b=2 and not c=3", Joined("or", (
+            KeyTest("a", "=", (1.0,)),
+            Joined("and", (KeyTest("b", "=", (2.0,)), Not(KeyTest("c", "=", (3.0,))))),
         ))),
-        ("(a=1 or b=2) and exists c", And((
-            Or((Compare("a", "=", 1.0), Compare("b", "=", 2.0))), Exists("c"),
+        ("(a=1 or b=2) and exists c", Joined("and", (
+            Joined("or", (KeyTest("a", "=", (1.0,)), KeyTest("b", "=", (2.0,)))),
+            KeyTest("c", "exists"),
         ))),
-        (r'a = "C:\docs \"x\" \\y"', Compare("a", "=", r'C:\docs "x" \y')),
+        (r'a = "C:\docs \"x\" \\y"', KeyTest("a", "=", (r'C:\docs "x" \y',))),
     ],
 )  # fmt: skip
 def test_trees(text: str, root: Node) -> None:

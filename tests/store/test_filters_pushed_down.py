@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from milepost.errors import InputError
 from milepost.filters import Filter, facts, parse
 from milepost.filters.facts import BUILT_IN
-from milepost.filters.nodes import Compare, Contains, Date, Matches, Node, Not
+from milepost.filters.nodes import Date, KeyTest, Node, Not
 from milepost.properties import cleaned
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
 from support import filter_cases
@@ -49,31 +49,36 @@ OPERANDS = {
 }
 texts = st.sampled_from(list(OPERANDS)).flatmap(
     lambda key: st.builds(
-        Compare,
+        KeyTest,
         st.just(key),
         st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
-        st.sampled_from(OPERANDS[key]),
+        st.tuples(st.sampled_from(OPERANDS[key])),
     )
 )
 patterns = st.builds(
-    Matches,
+    KeyTest,
     st.sampled_from(["document", "folder", "title", "a"]),
-    st.text(st.sampled_from("*?[]!-^%_\\aor/.ß"), max_size=7)
-    | st.sampled_from(["*.pdf", "[!/]*", "*/b/*", "*[0-9].pdf", "c?f?.txt", "a?b", "[一-\uffff]*"]),
+    st.just("matches"),
+    st.tuples(
+        st.text(st.sampled_from("*?[]!-^%_\\aor/.ß"), max_size=7)
+        | st.sampled_from(["*.pdf", "[!/]*", "*/b/*", "*[0-9].pdf", "c?f?.txt", "a?b"])
+        | st.just("[一-\uffff]*")
+    ),
 )
 built_in = (
     texts
     | patterns
     | st.builds(
-        Contains,
+        KeyTest,
         st.sampled_from(["document", "title", "folder"]),
-        st.sampled_from(["", "port", "ß", "/A/", "%", "_", "ng a"]),
+        st.just("contains"),
+        st.tuples(st.sampled_from(["", "port", "ß", "/A/", "%", "_", "ng a"])),
     )
     | st.builds(
-        Compare,
+        KeyTest,
         st.sampled_from(["date", "year"]),
         st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
-        st.sampled_from([Date("2020"), Date("2020-03"), Date("2019-12-31"), 2020.0, 2019.5]),
+        st.tuples(st.sampled_from([*filter_cases.DATES, Date("2020"), 2020.0, 2019.5])),
     )
 )
 trees = st.recursive(

@@ -8,19 +8,7 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from milepost.filters.nodes import (
-    And,
-    Compare,
-    Contains,
-    Date,
-    Exists,
-    In,
-    Matches,
-    Missing,
-    Node,
-    Not,
-    Or,
-)
+from milepost.filters.nodes import NEGATED, Date, Joined, KeyTest, Node, Not
 
 KEYS = ["a", "tags", "k.v-1", "_own", "größe"]
 TEXTS = ["", "Lee", "lee", "LEE ", "Straße", "STRASSE", "2020", "2020-03", "2020-03-01", 'a "b" \\',
@@ -37,25 +25,26 @@ operands = texts | st.sampled_from(NUMBERS) | st.sampled_from(DATES) | st.boolea
 
 
 @st.composite
-def _compares(draw: st.DrawFn) -> Compare:
+def _compares(draw: st.DrawFn) -> KeyTest:
     operand = draw(operands)
     signs = ["=", "!="] if isinstance(operand, bool) else ["=", "!=", "<", "<=", ">", ">="]
-    return Compare(draw(keys), draw(st.sampled_from(signs)), operand)
+    return KeyTest(draw(keys), draw(st.sampled_from(signs)), (operand,))
 
 
+several = st.lists(operands, min_size=1, max_size=3).map(tuple)
+globs = texts | st.sampled_from(["*", "l?e", "*00", "[kl]*"])
 _tests = (
     _compares()
-    | st.builds(In, keys, st.lists(operands, min_size=1, max_size=3).map(tuple), st.booleans())
-    | st.builds(Contains, keys, texts)
-    | st.builds(Matches, keys, texts | st.sampled_from(["*", "l?e", "*00", "[kl]*"]))
-    | st.builds(Exists, keys)
-    | st.builds(Missing, keys)
+    | st.builds(KeyTest, keys, st.sampled_from(["in", "not in"]), several)
+    | st.builds(KeyTest, keys, st.just("contains"), st.tuples(texts))
+    | st.builds(KeyTest, keys, st.just("matches"), st.tuples(globs))
+    | st.builds(KeyTest, keys, st.sampled_from(["exists", "missing"]))
 )
 
 
 def _nested(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     some = st.lists(inner, min_size=2, max_size=3).map(tuple)
-    return st.builds(Not, inner) | st.builds(And, some) | st.builds(Or, some)
+    return st.builds(Not, inner) | st.builds(Joined, st.sampled_from(["and", "or"]), some)
 
 
 trees = st.recursive(_tests, _nested, max_leaves=8)
@@ -71,28 +60,25 @@ properties = st.dictionaries(keys, values, max_size=4)
 
 def naive(node: Node, held: Mapping[str, object]) -> bool:
     """What docs/filters.md says, as slowly and plainly as it can be said."""
-    if isinstance(node, And | Or):
+    if isinstance(node, Joined):
         results = [naive(each, held) for each in node.nodes]
-        return (sum(results) == len(results)) if isinstance(node, And) else sum(results) > 0
+        return (sum(results) == len(results)) if node.word == "and" else sum(results) > 0
     if isinstance(node, Not):
         return not naive(node.node, held)
     if node.key not in held:
-        return isinstance(node, Missing)
-    several = held[node.key]
+        return node.operator == "missing"
+    if not node.operands:
+        return node.operator == "exists"
+    several, operand = held[node.key], node.operands[0]
     each = list(several) if isinstance(several, tuple) else [several]
-    if isinstance(node, Missing | Exists):
-        return isinstance(node, Exists)
-    if isinstance(node, Contains):
-        return any(isinstance(v, str) and fold(node.text) in fold(v) for v in each)
-    if isinstance(node, Matches):
-        return any(isinstance(v, str) and glob(fold(node.pattern), fold(v)) for v in each)
-    if isinstance(node, In):
+    if node.operator == "contains":
+        return any(isinstance(v, str) and fold(operand) in fold(v) for v in each)
+    if node.operator == "matches":
+        return any(isinstance(v, str) and glob(fold(operand), fold(v)) for v in each)
+    if node.operator in ("in", *NEGATED):
         equal = any(order(v, operand) == "=" for v in each for operand in node.operands)
-        return equal != node.negated
-    orders = [order(v, node.operand) for v in each]
-    if node.operator == "!=":
-        return "=" not in orders
-    return any(o is not None and o in node.operator for o in orders)
+        return equal != (node.operator in NEGATED)
+    return any(o is not None and o in node.operator for o in (order(v, operand) for v in each))
 
 
 def order(value: object, operand: object) -> str | None:

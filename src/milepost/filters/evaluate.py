@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from itertools import product
-from operator import eq, ge, gt, le, lt, ne
+from operator import contains, eq, ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
 from milepost.filters import nodes
@@ -30,41 +30,32 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ].*)?)?)?", re.DOTALL)
 _ORDERS: dict[nodes.Operator, Callable[[Any, Any], bool]] = {
     "=": eq,
-    "!=": ne,
     "<": lt,
     "<=": le,
     ">": gt,
     ">=": ge,
+    "contains": contains,
+    "matches": fnmatchcase,
 }
 _AFTER = "~"  # sorts behind the digits and the hyphen of a date
 
 
 def holds(node: nodes.Node, properties: Mapping[str, Value]) -> bool:
     """Whether a document with these properties passes a node."""
-    if isinstance(node, nodes.And):
-        return all(holds(each, properties) for each in node.nodes)
-    if isinstance(node, nodes.Or):
-        return any(holds(each, properties) for each in node.nodes)
+    if isinstance(node, nodes.Joined):
+        every = all if node.word == "and" else any
+        return every(holds(each, properties) for each in node.nodes)
     if isinstance(node, nodes.Not):
         return not holds(node.node, properties)
     values = _values(properties, node.key)
-    if isinstance(node, nodes.Missing) or not values:
-        return isinstance(node, nodes.Missing) and not values
-    if isinstance(node, nodes.Compare):
-        if node.operator == "!=":
-            return not any(_compares(each, "=", node.operand) for each in values)
-        return any(_compares(each, node.operator, node.operand) for each in values)
-    if isinstance(node, nodes.In):
-        pairs = product(values, node.operands)
-        return any(_compares(each, "=", operand) for each, operand in pairs) is not node.negated
-    if isinstance(node, nodes.Exists):
+    if node.operator == "missing" or not values:
+        return node.operator == "missing" and not values
+    if node.operator == "exists":
         return True
-    texts = [folded(each) for each in values if isinstance(each, str)]
-    if isinstance(node, nodes.Contains):
-        part = folded(node.text)
-        return any(part in text for text in texts)
-    glob = folded(node.pattern)
-    return any(fnmatchcase(text, glob) for text in texts)
+    negated = node.operator in nodes.NEGATED
+    order = "=" if negated or node.operator == "in" else node.operator
+    pairs = product(values, node.operands)
+    return any(_compares(each, order, operand) for each, operand in pairs) is not negated
 
 
 def folded(text: str) -> str:
@@ -83,7 +74,7 @@ def _values(properties: Mapping[str, Value], key: str) -> tuple[Single, ...]:
 
 
 def _compares(value: Single, operator: nodes.Operator, operand: nodes.Operand) -> bool:
-    """Whether one value is equal to an operand (``=``), or less or greater."""
+    """Whether one value is to an operand what an operator says."""
     if isinstance(operand, bool) or isinstance(value, bool):
         return operator == "=" and value is operand
     if isinstance(operand, nodes.Date):

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Operator = Literal["=", "!=", "<", "<=", ">", ">="]
+Operator = Literal[
+    "=", "!=", "<", "<=", ">", ">=", "in", "not in", "contains", "matches", "exists", "missing"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,81 +25,31 @@ class Date:
 
 Operand = str | float | bool | Date  # what a key is compared with
 
+SEVERAL = ("in", "not in")  # operators with operands in parentheses
+NEGATED = ("!=", "not in")
+"""Operators that ask for a value, and that none is equal."""
+
 
 @dataclass(frozen=True, slots=True)
-class Compare:
-    """``key = value``, and the other five operators; keys are in lower case.
+class KeyTest:
+    """What is asked of one key, which is in lower case.
 
-    ``column`` of the key in the text is from 1; here and below it does not count in ``==``.
+    ``key = value`` and the other comparisons have one operand, ``key in (value, …)`` any number,
+    ``exists key`` and ``missing key`` none. ``contains "text"``: the value holds the text anywhere;
+    ``matches "pattern"``: the whole value fits ``*``, ``?`` and ``[…]``; ``*`` crosses /.
+    ``column`` of the key in the text is from 1; it does not count in ``==``.
     """
 
     key: str
     operator: Operator
-    operand: Operand
-    column: int = field(default=1, compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.key} {self.operator} {written(self.operand)}"
-
-
-@dataclass(frozen=True, slots=True)
-class In:
-    """``key in (value, …)``, or ``key not in (value, …)`` where ``negated``."""
-
-    key: str
-    operands: tuple[Operand, ...]
-    negated: bool = False
+    operands: tuple[Operand, ...] = ()
     column: int = field(default=1, compare=False)
 
     def __str__(self) -> str:
         listed = ", ".join(map(written, self.operands))
-        return f"{self.key} {'not in' if self.negated else 'in'} ({listed})"
-
-
-@dataclass(frozen=True, slots=True)
-class Contains:
-    """``key contains "text"``: the value holds the text anywhere."""
-
-    key: str
-    text: str
-    column: int = field(default=1, compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.key} contains {written(self.text)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """``key matches "pattern"``: the whole value fits ``*``, ``?`` and ``[…]``; ``*`` crosses /."""
-
-    key: str
-    pattern: str
-    column: int = field(default=1, compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.key} matches {written(self.pattern)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Exists:
-    """``exists key``: the document has a value of that key."""
-
-    key: str
-    column: int = field(default=1, compare=False)
-
-    def __str__(self) -> str:
-        return f"exists {self.key}"
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """``missing key``: it has none."""
-
-    key: str
-    column: int = field(default=1, compare=False)
-
-    def __str__(self) -> str:
-        return f"missing {self.key}"
+        if not self.operands:
+            return f"{self.operator} {self.key}"
+        return f"{self.key} {self.operator} {f'({listed})' if self.operator in SEVERAL else listed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,35 +63,24 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class And:
-    """All of two or more."""
+class Joined:
+    """All (``and``) or some (``or``) of two or more."""
 
+    word: Literal["and", "or"]
     nodes: tuple[Node, ...]
 
     def __str__(self) -> str:
-        return " and ".join(map(_inner, self.nodes))
+        return f" {self.word} ".join(map(_inner, self.nodes))
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
-    """One or more of two or more."""
-
-    nodes: tuple[Node, ...]
-
-    def __str__(self) -> str:
-        return " or ".join(map(_inner, self.nodes))
+Node = KeyTest | Not | Joined
 
 
-Test = Compare | In | Contains | Matches | Exists | Missing  # a node that asks for one key
-
-Node = Test | Not | And | Or
-
-
-def tests(node: Node) -> list[Test]:
-    """All nodes of a tree that ask for a key, in order."""
+def tests(node: Node) -> list[KeyTest]:
+    """All tests of a tree, in order."""
     if isinstance(node, Not):
         return tests(node.node)
-    if isinstance(node, And | Or):
+    if isinstance(node, Joined):
         return [test for each in node.nodes for test in tests(each)]
     return [node]
 
@@ -161,4 +102,4 @@ def written(operand: Operand) -> str:
 
 
 def _inner(node: Node) -> str:
-    return f"({node})" if isinstance(node, And | Or) else str(node)
+    return f"({node})" if isinstance(node, Joined) else str(node)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from milepost.errors import InputError, nearest
 from milepost.filters import nodes
@@ -112,20 +112,13 @@ class _Parser:
         return node
 
     def _either(self, depth: int) -> nodes.Node:
-        return self._chain(
-            "or", lambda: self._chain("and", lambda: self._one(depth), nodes.And), nodes.Or
-        )
+        return self._chain("or", lambda: self._chain("and", lambda: self._one(depth)))
 
-    def _chain(
-        self,
-        word: str,
-        part: Callable[[], nodes.Node],
-        made: Callable[[tuple[nodes.Node, ...]], nodes.Node],
-    ) -> nodes.Node:
+    def _chain(self, word: Literal["and", "or"], part: Callable[[], nodes.Node]) -> nodes.Node:
         parts = [part()]
         while self._skip(word):
             parts.append(part())
-        return parts[0] if len(parts) == 1 else made(tuple(parts))
+        return parts[0] if len(parts) == 1 else nodes.Joined(word, tuple(parts))
 
     def _one(self, depth: int) -> nodes.Node:
         column = self._next.column
@@ -138,10 +131,11 @@ class _Parser:
             if not self._skip(")"):
                 raise self._unexpected(f") for the ( at column {column}")
             return node
-        if self._skip("exists"):
-            return nodes.Exists(*self._key())
-        if self._skip("missing"):
-            return nodes.Missing(*self._key())
+        operator: nodes.Operator
+        for operator in ("exists", "missing"):
+            if self._skip(operator):
+                key, column = self._key()
+                return nodes.KeyTest(key, operator, (), column)
         return self._test(*self._key())
 
     def _key(self) -> tuple[str, int]:
@@ -155,27 +149,23 @@ class _Parser:
 
     def _test(self, key: str, column: int) -> nodes.Node:
         token = self._take()
-        typed = TYPES.get(key, "any")
-        if token.kind == "sign" and token.text in ("=", "!=", *_ORDER):
-            operand = self._operand(key, after=token.text)
-            if token.text in _ORDER and isinstance(operand, bool):
-                raise refused(token.column, f"true and false have no {token.text}", "= or !=")
-            return nodes.Compare(key, cast(nodes.Operator, token.text), operand, column)
-        if token.kind == "word":
-            if token.text == "in":
-                return nodes.In(key, self._list(key), False, column)
-            if token.text == "not" and self._skip("in"):
-                return nodes.In(key, self._list(key), True, column)
-            if token.text in ("contains", "matches") and typed in ("date", "number"):
+        word = token.text if token.kind in ("sign", "word") else ""
+        if word in ("=", "!=", *_ORDER):
+            operand = self._operand(key, after=word)
+            if word in _ORDER and isinstance(operand, bool):
+                raise refused(token.column, f"true and false have no {word}", "= or !=")
+            return nodes.KeyTest(key, cast(nodes.Operator, word), (operand,), column)
+        if word == "in":
+            return nodes.KeyTest(key, "in", self._list(key), column)
+        if word == "not" and self._skip("in"):
+            return nodes.KeyTest(key, "not in", self._list(key), column)
+        if word in ("contains", "matches"):
+            if TYPES.get(key) in ("date", "number"):
                 raise refused(token.column, f"{key} is not text", "= != < <= > >= or in (…)")
-            if token.text == "contains":
-                return nodes.Contains(key, self._string("contains"), column)
-            if token.text == "matches":
-                return nodes.Matches(key, self._string("matches"), column)
-            if token.text == "like":
-                raise refused(
-                    token.column, "unknown operator like", 'contains "part", or matches "*part*"'
-                )
+            return nodes.KeyTest(key, cast(nodes.Operator, word), (self._string(word),), column)
+        if word == "like":
+            hint = 'contains "part", or matches "*part*"'
+            raise refused(token.column, "unknown operator like", hint)
         self._at -= token.kind != "end"
         raise self._unexpected(_TESTS, after=key)
 

@@ -58,19 +58,15 @@ class _Conditions:
     def of(self, node: nodes.Node) -> str:
         if passing := self._fact(node):
             return self._dialect.having % passing
-        if isinstance(node, nodes.And | nodes.Or):
-            joint = " AND " if isinstance(node, nodes.And) else " OR "
-            return f"({joint.join(map(self.of, node.nodes))})"
+        if isinstance(node, nodes.Joined):
+            return f"({f' {node.word.upper()} '.join(map(self.of, node.nodes))})"
         if isinstance(node, nodes.Not):
             return f"NOT {self.of(node.node)}"
-        if isinstance(node, nodes.Missing):
-            return f"NOT {self.of(nodes.Exists(node.key))}"
+        exists = self.of(nodes.KeyTest(node.key, "exists"))
+        if node.operator == "missing":
+            return f"NOT {exists}"
         # != and not in: there is a value, and none of them is equal
-        assert isinstance(node, nodes.Compare | nodes.In)
-        operands = (node.operand,) if isinstance(node, nodes.Compare) else node.operands
-        return (
-            f"({self.of(nodes.Exists(node.key))} AND NOT {self.of(nodes.In(node.key, operands))})"
-        )
+        return f"({exists} AND NOT {self.of(nodes.KeyTest(node.key, 'in', node.operands))})"
 
     def _fact(self, node: nodes.Node) -> str:
         """The condition on one fact that a document must have; empty where that does not do.
@@ -78,26 +74,16 @@ class _Conditions:
         Of the tests of an ``or`` one fact must pass one: databases plan that better than a search
         for each.
         """
-        if isinstance(node, nodes.Or):
+        if isinstance(node, nodes.Joined) and node.word == "or":
             parts = [self._fact(each) for each in node.nodes]
             return f"({' OR '.join(parts)})" if all(parts) else ""
-        if isinstance(node, nodes.And | nodes.Not | nodes.Missing):
+        if not isinstance(node, nodes.KeyTest) or node.operator in ("missing", *nodes.NEGATED):
             return ""
-        more = ""
-        if isinstance(node, nodes.Contains):
-            more = self._dialect.position % self._bound(comparable(node.text))
-        elif isinstance(node, nodes.Matches):
-            written, pattern = self._dialect.pattern(comparable(node.pattern))
-            more = written % self._bound(pattern)
-        elif isinstance(node, nodes.Compare):
-            if node.operator == "!=":
-                return ""
-            more = self._compared(node.operator, node.operand)
-        elif isinstance(node, nodes.In):
-            if node.negated:
-                return ""
-            more = f"({' OR '.join(self._compared('=', each) for each in node.operands)})"
+        operator: nodes.Operator = "=" if node.operator == "in" else node.operator
+        more = " OR ".join(self._compared(operator, each) for each in node.operands)
         key = f"facts.key = {self._bound(node.key)}"
+        if node.operator == "in":
+            more = f"({more})"
         return f"({key} AND {more})" if more else key
 
     def _bound(self, value: str | float) -> str:
@@ -127,6 +113,11 @@ class _Conditions:
 
     def _text(self, operator: nodes.Operator, text: str) -> str:
         """The index has the beginning alone, so it is asked for first."""
+        if operator == "contains":
+            return self._dialect.position % self._bound(text)
+        if operator == "matches":
+            written, pattern = self._dialect.pattern(text)
+            return written % self._bound(pattern)
         head = self._bound(text[:HEAD])
         whole = f"facts.text {operator} {self._bound(text)}"
         near = f"{self._dialect.head} {operator if operator == '=' else operator[0] + '='} {head}"
