@@ -43,7 +43,7 @@ class Trees:
 
     def __post_init__(self) -> None:
         parts = self.roots, self.feature, self.threshold, self.left, self.right, self.value
-        leaves = arranged(*parts, depth=self.depth, columns=len(self.names))
+        leaves = arranged(*parts, depth=self.depth)
         object.__setattr__(self, "_leaves", leaves)
 
     def predict(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
