@@ -14,7 +14,6 @@ from __future__ import annotations
 import mmap
 import os
 import re
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -102,13 +101,9 @@ class Segment:
         self._values = self._rows[:, _SCALE:].view(np.int8)
         self._scales = np.ndarray((places,), "<f4", buffer=raw, strides=(stride,))
 
-    def checksum(self, start: int, end: int) -> int:
-        """Sum the rows as they lie in the file (CRC-32)."""
-        return checksum(self._rows[start:end].data)
-
-    def packed(self, start: int, end: int) -> bytes:
-        """Copy the rows as they lie in the file."""
-        return self._rows[start:end].tobytes()
+    def packed(self, start: int, end: int) -> memoryview:
+        """The rows as they lie in the file."""
+        return self._rows[start:end].data
 
     def vectors(self, start: int, end: int) -> NDArray[np.float32]:
         """``(end - start, d)`` float32: the vectors."""
@@ -149,8 +144,3 @@ class Segment:
         out: NDArray[np.float32] = np.einsum("ij,j->i", wide, query)
         out *= self._scales[places]
         return out
-
-
-def checksum(packed: bytes | memoryview) -> int:
-    """Sum packed rows (CRC-32)."""
-    return zlib.crc32(packed)

@@ -75,12 +75,12 @@ class SqliteSnapshot(LocalSnapshot):
         among.check_keys(self.keys)
         if most is not None and self._sentences(among) > most:
             return None
-        held = self._view.held.documents if among == ALL else None
+        held = self._view.documents if among == ALL else None
         if held is None:
             where, values = DIALECT.condition(among)
             held = self._infos(f"WHERE {where} ORDER BY first, id", values)
             if most is not None and among == ALL:  # for this search and for the next one
-                self._view.held.documents = held
+                self._view.documents = held
         return list(held)
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
@@ -211,7 +211,7 @@ class SqliteSnapshot(LocalSnapshot):
         """Runs of the documents with some ranges, ascending."""
         if len(ranges) > _MANY:
             self._all_runs()
-        held = self._view.held.runs
+        held = self._view.runs
         if held is None:
             with translated(self._folder):
                 return runs(self._connection, ranges[:, 0])
@@ -219,11 +219,10 @@ class SqliteSnapshot(LocalSnapshot):
 
     def _all_runs(self) -> NDArray[np.int64]:
         """They are read once for all snapshots of a state."""
-        held = self._view.held
-        if held.runs is None:
+        if self._view.runs is None:
             with translated(self._folder):
-                held.runs = runs(self._connection)
-        return held.runs
+                self._view.runs = runs(self._connection)
+        return self._view.runs
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -68,27 +69,20 @@ class Segments:
 
 
 @dataclass(slots=True)
-class Held:
-    """What was read of a state; ``sound`` are runs all of whose checksums were seen to hold."""
-
-    runs: NDArray[np.int64] | None = None
-    sound: NDArray[np.int64] | None = None
-    documents: list[DocumentInfo] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """A segment, mapped, as one state sees it; it needs neither lock nor connection.
 
-    ``sound`` are first rows of the runs whose checksum was seen to hold; ``held`` is what was read
-    of this state, for the next snapshots.
+    ``sound`` are first rows of the runs whose checksum was seen to hold, ``all_sound`` whether
+    those are all. ``runs`` and ``documents`` are all of them, once a snapshot has read them.
     """
 
     folder: Path
     meta: schema.Meta
     segment: segment.Segment
     sound: set[int]
-    held: Held = field(default_factory=Held)
+    all_sound: bool = False
+    runs: NDArray[np.int64] | None = None
+    documents: list[DocumentInfo] | None = None
 
     def similarity(
         self, runs: NDArray[np.int64], vector: NDArray[np.float32]
@@ -96,12 +90,12 @@ class View:
         """``(n,)`` float32: dot products with all rows of some runs, ascending."""
         if not len(runs):
             return np.empty(0, np.float32)
-        self._verify(runs)
+        self.verify(runs)
         return self._scan(runs, partial(self.segment.dot, vector))[1]
 
     def vectors(self, runs: NDArray[np.int64], dimensions: int) -> NDArray[np.float32]:
         """``(n, d)`` float32: all rows of some runs."""
-        self._verify(runs)
+        self.verify(runs)
         parts = [self.segment.vectors(place, place + count) for _, count, place, _ in runs.tolist()]
         return np.concatenate([np.empty((0, dimensions), np.float32), *parts])
 
@@ -112,10 +106,9 @@ class View:
         n = min(n, int(runs[:, _COUNT].sum()))
         if n <= 0:
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        if runs is not self.held.sound:
-            self._verify(runs)
-            if runs is self.held.runs:
-                self.held.sound = runs
+        if not self.all_sound:
+            self.verify(runs)
+            self.all_sound = runs is self.runs
         product = products()
         if product is None or int(runs[:, _COUNT].sum()) < max(LEAST, 2 * n):
             places, scores = self._scan(runs, partial(self.segment.dot, vector))
@@ -159,11 +152,11 @@ class View:
             scores.append(found[wanted])
         return np.concatenate(places), np.concatenate(scores)
 
-    def _verify(self, runs: NDArray[np.int64]) -> None:
+    def verify(self, runs: NDArray[np.int64]) -> None:
         """Compare each run with its checksum, the first time it is used."""
         for first, count, place, crc in runs.tolist():
             if first not in self.sound:
-                if self.segment.checksum(place, place + count) != crc:
+                if zlib.crc32(self.segment.packed(place, place + count)) != crc:
                     raise schema.damaged(
                         self.folder, f"rows {first}–{first + count - 1} fail their checksum"
                     )

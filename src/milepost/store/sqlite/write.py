@@ -21,7 +21,7 @@ from milepost.store import packing
 from milepost.store.base import DocumentInfo, Entry
 from milepost.store.records import record, touched
 from milepost.store.sqlite import schema, segment
-from milepost.store.sqlite.vectors import mapped
+from milepost.store.sqlite.vectors import View, mapped, runs
 from milepost.store.tokens import token
 
 
@@ -58,7 +58,7 @@ def prepare(entry: Entry) -> Prepared:
         pieces=packing.pieces(entry.document.text),
         lines=lines,
         vectors=vectors,
-        crc=segment.checksum(vectors),
+        crc=zlib.crc32(vectors),
     )
 
 
@@ -176,20 +176,15 @@ def vacuum(connection: sqlite3.Connection, meta: schema.Meta, folder: Path) -> i
     Rows keep their numbers and get new places, so a reader is never given another row's vector;
     one that has the old file mapped reads on in it. Returns the new generation.
     """
-    old = mapped(folder, meta)
+    old, live = View(folder, meta, mapped(folder, meta), set()), runs(connection)
+    old.verify(live)
     generation, place = meta.generation + 1, 0
     path = folder / segment.file_name(generation)
     segment.create(path)
     connection.execute("DELETE FROM runs WHERE NOT live")
-    runs = connection.execute("SELECT first, count, place, crc FROM runs ORDER BY first").fetchall()
     with path.open("ab") as file:  # nobody reads it yet
-        for first, count, start, crc in runs:
-            packed = old.packed(start, start + count)
-            if segment.checksum(packed) != crc:
-                raise schema.damaged(
-                    folder, f"rows {first}–{first + count - 1} fail their checksum"
-                )
-            file.write(packed)
+        for first, count, start, _ in live.tolist():
+            file.write(old.segment.packed(start, start + count))
             connection.execute("UPDATE runs SET place = ? WHERE first = ?", (place, first))
             place += count
         file.flush()
