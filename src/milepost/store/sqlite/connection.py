@@ -16,7 +16,7 @@ from pathlib import Path
 
 from milepost.errors import StoreError
 from milepost.store.sqlite import schema, segment
-from milepost.store.sqlite.faults import door, kind, translated
+from milepost.store.sqlite.faults import kind, translated
 from milepost.store.sqlite.folder import connect, database, log_size
 
 # What SQLite says where it may not make its shared memory beside the file.
@@ -114,8 +114,7 @@ class Reading:
 
     def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:
-            with door(self._folder):
-                schema.identify(connection, self._folder)
+            schema.identify(connection, self._folder)
             schema.read_own_meta(connection, self._folder, self._model)
         except BaseException:
             connection.close()

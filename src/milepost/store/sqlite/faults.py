@@ -59,21 +59,12 @@ def _fault(error: sqlite3.Error, folder: Path) -> MilepostError:
         )
     if primary == sqlite3.SQLITE_FULL or _code(error) in _FULL_IO:
         return _full(folder)
-    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if primary == sqlite3.SQLITE_NOTADB:
+        return schema.foreign(folder)
+    if primary == sqlite3.SQLITE_CORRUPT:
         return schema.damaged(folder, f"{schema.FILE}: {error}")
     if primary == sqlite3.SQLITE_READONLY:
         return StorageFull(f"the index {folder} cannot be written: {error}", _DOOR)
     if primary in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return StoreError(f"no permission to open the index {folder} ({error})", _DOOR)
     return StoreError(f"the index {folder} cannot be used: {error}")
-
-
-@contextmanager
-def door(folder: Path) -> Iterator[None]:
-    """Report a file that is not a database as not an index, rather than as a damaged one."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if kind(error) != sqlite3.SQLITE_NOTADB:
-            raise
-        raise schema.foreign(folder) from error

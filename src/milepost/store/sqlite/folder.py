@@ -12,7 +12,7 @@ from pathlib import Path
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema
 from milepost.store.sqlite import schema, segment
-from milepost.store.sqlite.faults import door, kind, translated
+from milepost.store.sqlite.faults import kind, translated
 
 
 def database(folder: Path) -> Path:
@@ -74,9 +74,8 @@ def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) 
             # A process killed while it made the index leaves a database without tables.
             connection = connect(path, "mode=ro", patience_s)
             try:
-                with door(folder):
-                    if not schema.is_blank(connection):
-                        return
+                if not schema.is_blank(connection):
+                    return
             except sqlite3.OperationalError:
                 return  # the reader says what is wrong with it
             finally:
@@ -97,10 +96,9 @@ def erase(folder: Path, *, patience_s: float) -> None:
     with translated(folder):
         connection = connect(path, "mode=rw", patience_s)
         try:
-            with door(folder):
-                connection.execute("BEGIN IMMEDIATE")
-                if not schema.is_blank(connection):
-                    schema.identify(connection, folder)
+            connection.execute("BEGIN IMMEDIATE")
+            if not schema.is_blank(connection):
+                schema.identify(connection, folder)
         except (NewerSchema, OldSchema):
             pass  # erased all the same: that is what was asked for
         except sqlite3.DatabaseError as error:
