@@ -119,8 +119,14 @@ class KnownFiles:
                 if folder == self._folder:
                     held = _held(store, os.fsdecode(name), digest)
                 else:
-                    with closing(_beside(store, os.fsdecode(folder))) as other:
-                        held = _held(other, os.fsdecode(name), digest)
+                    beside = open_store(
+                        Path(os.fsdecode(folder)),
+                        fingerprint=store.fingerprint,
+                        dimensions=store.dimensions,
+                        read_only=True,
+                    )
+                    with closing(beside):
+                        held = _held(beside, os.fsdecode(name), digest)
             if held is None:  # removed or changed meanwhile
                 _run(self._database, _FORGET, folder, name)
                 continue
@@ -151,12 +157,6 @@ def _held(store: Store, name: str, digest: str) -> Entry | None:
     with store.snapshot() as state:
         info = state.info(name)
         return stored_entry(state, info) if info is not None and info.hash == digest else None
-
-
-def _beside(store: Store, folder: str) -> Store:
-    return open_store(
-        Path(folder), fingerprint=store.fingerprint, dimensions=store.dimensions, read_only=True
-    )
 
 
 def _model(store: Store) -> str:

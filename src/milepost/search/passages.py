@@ -172,20 +172,16 @@ class _Taken:
 
     def best_first(self, cores: Sequence[Core] | None) -> Iterator[Core]:
         """Yield cores by their best sentence; every sentence that is not banned if None."""
-        for rank, core in enumerate(self._sentences() if cores is None else self._sorted(cores)):
+        found: Iterable[Core]
+        if cores is None:
+            order = np.argsort(-self._scores, kind="stable").tolist()
+            found = (Core(each, each + 1) for each in order if each not in self._banned)
+        else:
+            best = {core: float(self._scores[core.first : core.last].max()) for core in cores}
+            found = sorted(cores, key=lambda core: (-best[core], core.first))
+        for rank, core in enumerate(found):
             self.seen[core.first] = rank, core
             yield core
-
-    def _sentences(self) -> Iterator[Core]:
-        for number in np.argsort(-self._scores, kind="stable").tolist():
-            if number not in self._banned:
-                yield Core(number, number + 1)
-
-    def _sorted(self, cores: Sequence[Core]) -> list[Core]:
-        def key(core: Core) -> tuple[float, int]:
-            return -float(self._scores[core.first : core.last].max()), core.first
-
-        return sorted(cores, key=key)
 
     def add(self, numbers: Iterable[int]) -> None:
         for number in numbers:

@@ -98,7 +98,7 @@ def shortened(question: str, text: str) -> str:
 
     A year alone stays: it says which column is asked for.
     """
-    report = _report(text)
+    report = _known(text)
     if not report.is_of_a_year:
         return question
     words = list(_WORD.finditer(question))
@@ -136,11 +136,6 @@ def joined(
         best_score=max(best, named.best_score),
         answerable=named.answerable if named.best_score >= best else result.answerable,
     )
-
-
-@lru_cache(maxsize=4)  # one question follows another about the same report
-def _report(text: str) -> _Report:
-    return _Report(text)
 
 
 class _Report:
@@ -194,3 +189,6 @@ class _Report:
         """Whether the text hardly ever writes it in lower case."""
         lower = sum(self._text[at : at + length].islower() for at in places)
         return lower <= _LOWER_SHARE * len(places)
+
+
+_known = lru_cache(maxsize=4)(_Report)  # one question follows another about the same report

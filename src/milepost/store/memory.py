@@ -182,7 +182,10 @@ class _MemorySnapshot(ListedSnapshot):
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
         check_vector(vector, self._dimensions)
-        return _dot(self.vectors(documents), vector)
+        # A matrix product may sum a row differently depending on its place; so equal rows tie.
+        wide = vector.astype(np.float32)
+        scores: NDArray[np.float32] = np.einsum("ij,j->i", self.vectors(documents), wide)
+        return scores
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         parts = [self._live[info.name].entry.vectors for info in documents]
@@ -224,9 +227,3 @@ class _MemorySnapshot(ListedSnapshot):
             name: postings.joined((first, terms[name]) for first, terms in held if name in terms)
             for name in dict.fromkeys(map(token, terms))
         }
-
-
-def _dot(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    # A matrix product may sum a row differently depending on its place; so equal rows tie.
-    out: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector.astype(np.float32))
-    return out

@@ -9,24 +9,20 @@ token, ``A`` is not ``a``, 東京 stays 東京.
 from __future__ import annotations
 
 import hashlib
-import re
-from functools import cache
+
+from milepost.language.patterns import late
 
 ESCAPE = "\U0010fffd"  # a private character; in a term it is escaped like the others
 LONGEST = 400  # bytes; FTS5 would cut a token at 32,768 and so confuse two
 
-
-@cache
-def _unsafe() -> re.Pattern[str]:
-    """Compiled for the first term that may need it: such a large set takes 0.03 seconds."""
-    return re.compile(f"[^a-z0-9\x80-\ud7ff\ue000-{chr(ord(ESCAPE) - 1)}]")
+_UNSAFE = late(f"[^a-z0-9\x80-\ud7ff\ue000-{chr(ord(ESCAPE) - 1)}]")
 
 
 def token(term: str) -> str:
     """Spell a term as a token: ``x.y`` is ``x⟨2e⟩y`` where ⟨⟩ stand for the escape character."""
     if term.isascii() and term.isalnum() and term.islower() and len(term) <= LONGEST:
         return term
-    safe = _unsafe().sub(lambda found: f"{ESCAPE}{ord(found[0]):x}{ESCAPE}", term)
+    safe = _UNSAFE.sub(lambda found: f"{ESCAPE}{ord(found[0]):x}{ESCAPE}", term)
     if len(data := safe.encode()) > LONGEST:
         return f"{ESCAPE}long{hashlib.sha256(data).hexdigest()}"
     return safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from milepost.checking.claims.conflicts import Conflict, conflicts
+from milepost.checking.claims.conflicts import conflicts
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.documents.sentences import split
 from milepost.language import detection
@@ -34,17 +34,13 @@ def with_kinds(given: str, place: Match) -> Match:
     differences = []
     for one in place.differences:
         spans = (one.given_start, one.given_end), (one.start - place.start, one.end - place.start)
-        kind = next(_kinds(found, *spans), None) or next(_changed(own, there, *spans), None)
+        own_span, its_span = spans
+        kinds = (e.kind for e in found if _meets(e.given, own_span) or _meets(e.found, its_span))
+        kind = next(kinds, None) or next(_changed(own, there, *spans), None)
         if kind is None and english and _denies(own, spans[0]) != _denies(there, spans[1]):
             kind = "negation"
         differences.append(replace(one, kind=kind))
     return replace(place, differences=tuple(differences))
-
-
-def _kinds(found: Sequence[Conflict], given: Span, text: Span) -> Iterator[DifferenceKind]:
-    for each in found:
-        if _meets(each.given, given) or _meets(each.found, text):
-            yield each.kind
 
 
 def _changed(own: Reading, there: Reading, given: Span, text: Span) -> Iterator[DifferenceKind]:

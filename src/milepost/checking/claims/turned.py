@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from milepost.checking.claims.conflicts import beside, same_place
 from milepost.checking.claims.quantity import comparable
@@ -17,26 +17,19 @@ _COMPARED = frozenset("more less fewer rather".split())
 def is_swapped(claim: Reading, sentence: Reading) -> bool:
     """Whether the sides of a comparison have changed places: "more tea than milk"."""
     sides = [_sides(each) for each in (claim, sentence)]
-    shared = {word.base for word in claim.words if _compares(word)} & sentence.by_base.keys()
-    if not all(sides) or not shared:
+    compared = (w.base for w in claim.words if w.text.lower() in _COMPARED or w.text.endswith("er"))
+    if not all(sides) or sentence.by_base.keys().isdisjoint(compared):
         return False
-    (left, right), (its_left, its_right) = ([_bases(side) for side in each] for each in sides)
+    (left, right), (its_left, its_right) = sides
     moved = (left & its_right) - its_left, (right & its_left) - its_right
     return all(moved)
 
 
-def _compares(word: Word) -> bool:
-    return word.text.lower() in _COMPARED or word.text.endswith("er")
-
-
-def _sides(reading: Reading) -> list[Sequence[Word]]:
-    """The words in front of the first "than", and behind it."""
+def _sides(reading: Reading) -> list[set[str]]:
+    """The stems of the content words in front of the first "than", and behind it."""
     at = next((word.at for word in reading.words if word.text.lower() == "than"), None)
-    return [] if at is None else [reading.words[:at], reading.words[at + 1 :]]
-
-
-def _bases(words: Sequence[Word]) -> set[str]:
-    return {word.base for word in words if word.is_content}
+    sides = () if at is None else (reading.words[:at], reading.words[at + 1 :])
+    return [{word.base for word in side if word.is_content} for side in sides]
 
 
 def is_of_another(claim: Reading, sentence: Reading) -> bool:

@@ -253,17 +253,14 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             is_other = is_other or (passage.table is not None and found.lacks_name)
             if kinds and not is_other and found.shared >= MIN_CONFLICT:
                 contradicting.append((found.shared, Judgement("contradicted", place)))
-            elif not kinds and is_english and _supports(found):
+            is_all = found.is_whole and found.coverage >= MIN_COVERAGE
+            if not kinds and is_english and is_all and found.shared >= MIN_SHARED:
                 supporting.append((found.shared, Judgement("supported", place)))
     best = max(supporting, key=lambda each: each[0], default=None)
     worst = max(contradicting, key=lambda each: each[0], default=None)
     if worst is not None and (best is None or worst[0] > best[0]):
         return worst[1]
     return Judgement("related") if best is None else best[1]
-
-
-def _supports(found: Comparison) -> bool:
-    return found.coverage >= MIN_COVERAGE and found.is_whole and found.shared >= MIN_SHARED
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,9 @@ class Reading:
         rows = await self._of(schema.PARTS, missing, columns, f"number = {COLUMNS}")
         found = dict(records(rows, columns))
         for info in missing:
-            held[info.id] = body = unpacked(_there(found, info.id), info.sentences)
+            if info.id not in found:
+                raise _changed()
+            held[info.id] = body = unpacked(found[info.id], info.sentences)
             self._caches.bodies.put(info.id, body, sum(map(len, body)) + 500)
         return [held[info.id] for info in documents]
 
@@ -143,7 +145,8 @@ class Reading:
         They have ``columns``, with ``token``, ``document`` and its ``first`` row.
         """
         wanted = list(dict.fromkeys(["token", "document", *columns]))
-        condition = f"token IN ({', '.join(map(_quoted, tokens))})" if tokens else "false"
+        named = "', '".join(tokens)  # none holds a quote, see ``store.tokens``
+        condition = f"token IN ('{named}')" if tokens else "false"
         if documents is not None and len(documents) <= _MANY:
             some = documents.tolist()
             condition += f" AND document IN ({_listed(some)})" if some else " AND false"
@@ -231,12 +234,6 @@ def rounded(rows: pa.Table) -> Rounded:
     return rows["scale"].to_numpy().astype(np.float32), values.astype(np.int8)
 
 
-def _there(found: dict[int, bytes], number: int) -> bytes:
-    if number not in found:
-        raise _changed()
-    return found[number]
-
-
 def _changed() -> StoreError:
     return StoreError(
         "parts of a document are gone: a vacuum ran meanwhile", "the same command again"
@@ -245,8 +242,3 @@ def _changed() -> StoreError:
 
 def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-def _quoted(token: str) -> str:
-    # No token holds a quote (``store.tokens``); doubled all the same.
-    return "'" + token.replace("'", "''") + "'"

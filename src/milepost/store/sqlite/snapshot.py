@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,13 +185,14 @@ class SqliteSnapshot(LocalSnapshot):
             return np.empty(0, np.int64)
         start, end = (0, 2**62) if ranges is None else (int(ranges[0, 0]), int(ranges[-1, 1]))
         together = ranges is None or np.array_equal(ranges[1:, 0], ranges[:-1, 1])
+        asked = " OR ".join(f'"{token(term)}"' for term in dict.fromkeys(terms))
         left = [np.empty(0, np.int64)]
         with translated(self._folder):
             # BM25 counts over the whole index whatever is asked for: one query for all documents.
             found = self._connection.execute(
                 "SELECT rowid - 1 FROM lexicon WHERE lexicon MATCH ? AND rowid BETWEEN ? AND ? "
                 "ORDER BY bm25(lexicon), rowid LIMIT ?",
-                (_query(terms), start + 1, end, n if together else -1),
+                (asked, start + 1, end, n if together else -1),
             )
             while sum(map(len, left)) < n and (some := found.fetchmany(max(n, 1000))):
                 rows = np.array(some, np.int64).reshape(-1)
@@ -227,7 +228,3 @@ class SqliteSnapshot(LocalSnapshot):
 
 def _ids(documents: Sequence[DocumentInfo]) -> str:
     return json.dumps([info.id for info in documents])
-
-
-def _query(terms: Iterable[str]) -> str:
-    return " OR ".join(f'"{token(term)}"' for term in dict.fromkeys(terms))
