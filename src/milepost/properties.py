@@ -11,7 +11,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import ItemsView, Iterator, KeysView, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from milepost.errors import InputError, WrongType
@@ -72,14 +72,6 @@ class Properties(Mapping[str, Value]):
 
     def __len__(self) -> int:
         return len(self._held())
-
-    def items(self) -> ItemsView[str, Value]:
-        """Keys and values; as fast as those of a dictionary, since filters read them often."""
-        return self._held().items()
-
-    def keys(self) -> KeysView[str]:
-        """The keys."""
-        return self._held().keys()
 
     def __eq__(self, other: object) -> bool:
         return self._held() == dict(other) if isinstance(other, Mapping) else NotImplemented
