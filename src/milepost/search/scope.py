@@ -68,7 +68,7 @@ def gather(snapshot: Snapshot, query: Query, holding: frozenset[str] | None = No
     """
     documents = _documents(snapshot, query, holding)
     found = snapshot.score_inputs(query.vector, query.terms, documents)
-    sentences, statistics = found.sentences, found.statistics
+    sentences, statistics = found.sentences, snapshot.statistics()
     weights = {
         term: idf(frequency, statistics.sentences) if frequency else 0.0
         for term, frequency in found.frequencies.items()

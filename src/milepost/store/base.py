@@ -142,14 +142,12 @@ class Measured:
         similarity: ``(n,)`` float32: dot product of each sentence with the question's vector.
         counts: ``(n,)`` float32 for each term: its frequency in each sentence.
         frequencies: for each term the number of sentences in the whole store that contain it.
-        statistics: counts over the whole store.
     """
 
     sentences: Sentences
     similarity: NDArray[np.float32]
     counts: dict[str, NDArray[np.float32]]
     frequencies: dict[str, int]
-    statistics: Statistics
 
 
 class Snapshot(Protocol):

@@ -66,7 +66,6 @@ class LocalSnapshot(Snapshot):
                 for term, (rows, counts) in held.items()
             },
             {term: len(rows) for term, (rows, _) in held.items()},
-            self.statistics(),
         )
 
     def excerpts(

@@ -99,7 +99,6 @@ class LanceSnapshot(ListedSnapshot):
             _dot(vectors, vector),
             counts,
             {term: frequencies.get(name, 0) for name, term in tokens.items()},
-            self.statistics(),
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:

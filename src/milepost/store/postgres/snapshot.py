@@ -176,7 +176,6 @@ class PostgresSnapshot(Snapshot):
             _scores(similar, documents),
             counts,
             {term: self._frequencies[name] for name, term in named.items()},
-            self._statistics,
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
