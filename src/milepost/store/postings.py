@@ -22,9 +22,6 @@ Lists = tuple[NDArray[np.int64], NDArray[np.int64], bytes]
 """A term in many documents: the first row of each, how many of its sentences hold the term, and
 the bytes of all, one behind the other."""
 
-Scored = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
-"""Rows that hold a term, and their scores by it."""
-
 
 def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
     """Token, number of sentences and bytes of each term of a document."""
@@ -54,22 +51,17 @@ def joined(records: Iterable[tuple[int, bytes]]) -> Lists:
 def best(
     held: Mapping[str, Lists], frequencies: Mapping[str, int], sentences: int, mean: float, n: int
 ) -> NDArray[np.int64]:
-    """At most ``n`` rows that match best by BM25, see ``bm25.py``, best first.
+    """At most ``n`` rows that match best by BM25, see ``bm25.py``, best first, ties by number.
 
     ``held`` are the postings of each token; ``frequencies``, ``sentences`` and ``mean``, the length
     of a sentence, are those of the whole store.
     """
-    parts: Scored = []
+    parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
     for term, lists in held.items():
         found, counts, lengths = rows(lists)
         frequency = frequencies.get(term, 0)
         score = scores(counts, lengths, frequency=frequency, sentences=sentences, mean_length=mean)
         parts.append((found, score))
-    return top(parts, n)
-
-
-def top(parts: Scored, n: int) -> NDArray[np.int64]:
-    """The at most ``n`` rows with the largest sums of scores, best first, ties by their number."""
     if not parts or n <= 0:
         return np.empty(0, np.int64)
     every, parted = (np.concatenate(column) for column in zip(*parts, strict=True))
