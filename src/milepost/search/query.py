@@ -8,10 +8,10 @@ and do not contain "pigeons"; the question is "how is natural selection tested".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import index
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from milepost._numpy import NDArray, np
 from milepost._typed import typed
@@ -20,20 +20,10 @@ from milepost.filters import Filter, as_filter
 from milepost.language.terms import question_terms
 from milepost.store.base import DocumentSelection
 
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+
 DEFAULT_K = 5  # default number of passages if neither k nor a budget is given
-
-
-class QueryEncoder(Protocol):
-    """Encodes questions, as ``milepost.Encoder`` does."""
-
-    def encode_query(self, question: str) -> NDArray[np.float32]:
-        """Encode a question: ``(d,)`` float32, unit length; it needs a letter or a digit."""
-
-    def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
-        """Encode questions in shared batches: ``(n, d)``."""
-
-    def vocab_coverage(self, question: str) -> float:
-        """Compute the share of the question that the tokenizer knows as whole words, 0–1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +115,7 @@ class Query:
     @typed
     def parse(
         text: str,
-        encoder: QueryEncoder,
+        encoder: Encoder,
         *,
         k: int | None = None,
         budget: str | int | None = None,
@@ -155,7 +145,7 @@ class Query:
     @typed
     def parse_many(
         texts: Iterable[str],
-        encoder: QueryEncoder,
+        encoder: Encoder,
         *,
         k: int | None = None,
         budget: str | int | None = None,
@@ -171,7 +161,7 @@ class Query:
     @staticmethod
     def _read(
         text: str,
-        encoder: QueryEncoder,
+        encoder: Encoder,
         limits: Limits,
         rerank: bool,
         operators: bool,
