@@ -48,22 +48,15 @@ def places(
     most = EVERYTHING if _words(given.text) else None
     documents = snapshot.select(among, most)
     if documents is None:
-        yield from _occurrences(snapshot, given, regions(snapshot, given.text, among))
+        yield from places_in(snapshot, given, regions(snapshot, given.text, among))
     else:
-        yield from places_in(snapshot, given, documents)
+        yield from places_in(snapshot, given, [(info, 0, info.characters) for info in documents])
 
 
 def places_in(
-    snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo]
-) -> Iterator[tuple[DocumentInfo, Occurrence]]:
-    """Do the same as ``places`` in the whole text of some documents, however long."""
-    parts = [(info, 0, info.characters) for info in documents]
-    yield from _occurrences(snapshot, given, parts)
-
-
-def _occurrences(
     snapshot: Snapshot, given: Folded, parts: Sequence[Part]
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
+    """Do the same as ``places`` in some stretches of text, however long."""
     seen: set[tuple[str, int]] = set()  # stretches may overlap at their edges
     for info, start, text in read(snapshot, parts):
         for found in occurrences(given, fold(text)):

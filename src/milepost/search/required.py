@@ -64,7 +64,8 @@ def excluded_places(
 ) -> Places:
     """Find the places of excluded words in a scope's documents, or those named; reads all text."""
     documents = [info for info in scope.documents if names is None or info.name in names]
-    return {each: _held(places_in(snapshot, stripped(each), documents)) for each in query.excluded}
+    parts = [(info, 0, info.characters) for info in documents]
+    return {each: _held(places_in(snapshot, stripped(each), parts)) for each in query.excluded}
 
 
 def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
