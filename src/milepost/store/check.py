@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,6 +62,8 @@ def check_version(version: int, ours: int, label: str, rebuild: str) -> None:
         raise OldSchema(f"{label} was written by an older Milepost {numbers}", rebuild)
 
 
+REBUILD = "milepost index PATH… --db ADDRESS --rebuild"
+
 Model = tuple[str, int]  # fingerprint of a model, and width of its vectors
 
 
@@ -70,3 +74,11 @@ def check_model(held: Model, model: Model, label: str, hint: str) -> None:
         raise WrongModel(
             f"{label} was made by another model ({made}; the model in use is {used})", hint, held[0]
         )
+
+
+def check_address(
+    version: int, ours: int, held: Mapping[str, str], model: Model, label: str
+) -> None:
+    """Do both for an index at an address; ``held`` is what it says of its model."""
+    check_version(version, ours, label, REBUILD)
+    check_model((held["fingerprint"], int(held["dimensions"])), model, label, REBUILD)

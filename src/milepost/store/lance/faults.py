@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from milepost.errors import IndexBusy, IndexDamaged, MilepostError, StorageFull, StoreError
+from milepost.store.check import REBUILD
 from milepost.store.lance.address import Address
 
 _AGAIN = "the same command again"
@@ -53,8 +54,5 @@ def _translate(text: str, address: Address) -> StoreError:
     if says("not found", "no such file", "corrupt", "magic", "invalid", "decod", "parse", "eof",
             "unexpected", "out of range", "schema error", "schema mismatch", "sufficient data",
             "too small"):  # fmt: skip
-        return IndexDamaged(
-            f"{where}: a file of the index is missing or damaged",
-            "milepost index PATH… --db ADDRESS --rebuild",
-        )
+        return IndexDamaged(f"{where}: a file of the index is missing or damaged", REBUILD)
     return StoreError(f"{where}: the storage reported an error", _AGAIN)

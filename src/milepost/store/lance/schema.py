@@ -14,7 +14,7 @@ import lancedb
 import pyarrow as pa
 
 from milepost.errors import IndexDamaged, NotAnIndex
-from milepost.store.check import check_model, check_version, missing
+from milepost.store.check import check_address, missing
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
@@ -132,14 +132,8 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
     }
     if not held.get("milepost", "").isdecimal():
         raise NotAnIndex(f"{address.label} holds other tables", "an address with nothing there")
-    rebuild = "milepost index PATH… --db ADDRESS --rebuild"
-    check_version(int(held["milepost"]), VERSION, address.label, rebuild)
-    check_model(
-        (held["fingerprint"], int(held["dimensions"])),
-        (fingerprint, dimensions),
-        address.label,
-        rebuild,
-    )
+    model = fingerprint, dimensions
+    check_address(int(held["milepost"]), VERSION, held, model, address.label)
     return held["made"]
 
 

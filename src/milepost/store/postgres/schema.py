@@ -11,7 +11,7 @@ from psycopg import errors as pg
 from psycopg import sql
 
 from milepost.errors import NotAnIndex, StoreError
-from milepost.store.check import check_model, check_version, missing
+from milepost.store.check import check_address, missing
 from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import Connection, extension_schema, look_into, scalar
@@ -185,16 +185,9 @@ def check(
     version = _version(connection, address)
     if version is None:
         raise missing(address.label)
-    rebuild = "milepost index PATH… --db ADDRESS --rebuild"
-    check_version(version, VERSION, address.label, rebuild)
     meta = sql.SQL("SELECT key, value FROM {}").format(sql.Identifier(address.schema, "meta"))
     held: dict[str, str] = dict(connection.execute(meta).fetchall())
-    check_model(
-        (held["fingerprint"], int(held["dimensions"])),
-        (fingerprint, dimensions),
-        address.label,
-        rebuild,
-    )
+    check_address(version, VERSION, held, (fingerprint, dimensions), address.label)
 
 
 def check_server(
