@@ -7,7 +7,7 @@ traceback.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import PurePath
 from typing import Literal
 
@@ -162,13 +162,7 @@ def nearest(name: str, known: Collection[str]) -> str:
     >>> nearest("serch", ["search", "index"]) + "milepost --help"
     "'search', or milepost --help"
     """
-    if len(known) > _MAX_COMPARED:
-        return ""
-    from difflib import get_close_matches  # only errors need it
-
-    folded = {each.casefold(): each for each in known}
-    near = get_close_matches(name.casefold(), folded, 1, 0.4)
-    return f"{folded[near[0]]!r}, or " if near else ""
+    return _nearest(name, known, str, 0.4)
 
 
 def nearest_file(name: str, known: Collection[str]) -> str:
@@ -179,10 +173,14 @@ def nearest_file(name: str, known: Collection[str]) -> str:
     >>> nearest_file("tea/nothere.pdf", ["tea/fedreg.pdf"]), nearest_file("fedrg", ["fedreg.pdf"])
     ('', "'fedreg.pdf', or ")
     """
+    return _nearest(name, known, lambda each: PurePath(each).stem, 0.6)
+
+
+def _nearest(name: str, known: Collection[str], part: Callable[[str], str], least: float) -> str:
     if len(known) > _MAX_COMPARED:
         return ""
     from difflib import get_close_matches  # only errors need it
 
-    folded = {PurePath(each).stem.casefold(): each for each in known}
-    near = get_close_matches(PurePath(name).stem.casefold(), folded, 1, 0.6)
+    folded = {part(each).casefold(): each for each in known}
+    near = get_close_matches(part(name).casefold(), folded, 1, least)
     return f"{folded[near[0]]!r}, or " if near else ""
