@@ -19,10 +19,11 @@ from milepost.language.tex import shown
 
 # Accents, points and vowel signs are marks, which \w does not match, and a word must not fall
 # apart at each of them; nor at a soft hyphen. The danda, the maqaf and the tsheg are punctuation.
-_LETTERS = (
-    r"[^\W_]|[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"
+MARKS = (
+    r"[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"
     r"\u0670\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc]"
 )
+_LETTERS = rf"[^\W_]|{MARKS}"
 UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"

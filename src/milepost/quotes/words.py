@@ -9,14 +9,11 @@ from milepost._numpy import NDArray, np
 from milepost.language.amounts import figures
 from milepost.language.numbers import others
 from milepost.language.patterns import late
+from milepost.language.terms import MARKS
 from milepost.quotes.folding import Folded
 from milepost.quotes.gaps import UNSPACED, is_negative
 
-_MARKS = (
-    r"\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
-    r"\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc"
-)
-_LETTER = rf"(?:[^\W_{UNSPACED}]|[{_MARKS}])"
+_LETTER = rf"(?:[^\W_{UNSPACED}]|{MARKS})"
 _HYPHEN = r"[-\u2010\u2011](?:[ \t]*\r?\n\s*)?"
 _WORD = late(
     r"\d+(?:[.,]\d+)*"
