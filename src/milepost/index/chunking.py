@@ -83,13 +83,18 @@ def chunks(
         ModelError: the model is missing or damaged.
     """
     limit = parse_length(size, "size")
-    pool = _pool(pooling)
+    if isinstance(pooling, str) and pooling not in _MEAN:
+        raise InputError(
+            f"unknown pooling {pooling!r}",
+            f"{' or '.join(map(repr, _MEAN))}, or a function: "
+            f"milepost_lab.pooling.of_landmarks({pooling!r})",
+        )
     encoder = model if isinstance(model, Encoder) else load(model)
     given = document if isinstance(document, Document) else read(document)
     cuts = cut_up(given, limit, encoder.tokenizer)
     landmarks = encoder.encode(given, spans=cuts.sentences)
     spans = cuts.spans()
-    vectors = pool(landmarks.vectors, _counts(landmarks.spans, spans))
+    vectors = _pooled(pooling, landmarks.vectors, _counts(landmarks.spans, spans))
     begins = [cuts.sentences[first] for first, _ in cuts.chunks]
     pages = _values(given.marks, "page", [_ink(given.text, start, end) for start, end in begins])
     headings = _values(given.marks, "heading", [end - 1 for _, end in begins])
@@ -167,33 +172,21 @@ def _groups(
         first = last
 
 
-def _pool(pooling: str | Pooling) -> Pooling:
+def _pooled(
+    pooling: str | Pooling, landmarks: NDArray[np.float32], counts: list[int]
+) -> NDArray[np.float32]:
+    if not counts:
+        return np.zeros((0, landmarks.shape[1]), np.float32)
     if isinstance(pooling, str):
-        if pooling not in _MEAN:
-            raise InputError(
-                f"unknown pooling {pooling!r}",
-                f"{' or '.join(map(repr, _MEAN))}, or a function: "
-                f"milepost_lab.pooling.of_landmarks({pooling!r})",
-            )
-
-        def mean(landmarks: NDArray[np.float32], counts: list[int]) -> NDArray[np.float32]:
-            parts = np.split(landmarks, np.cumsum(counts)[:-1]) if counts else []
-            return np.array([document_vector(part) for part in parts], np.float32)
-
-        return mean
-
-    def pooled(landmarks: NDArray[np.float32], counts: list[int]) -> NDArray[np.float32]:
-        if not counts:
-            return np.zeros((0, landmarks.shape[1]), np.float32)
-        vectors = np.asarray(pooling(landmarks, counts))
-        if vectors.ndim != 2 or len(vectors) != len(counts):
-            raise InputError(
-                f"the pooling gives an array of shape {vectors.shape} for {len(counts)} chunks",
-                "one vector for each chunk, or pooling='lmk'",
-            )
-        return unit(vectors)
-
-    return pooled
+        parts = np.split(landmarks, np.cumsum(counts)[:-1])
+        return np.array([document_vector(part) for part in parts], np.float32)
+    vectors = np.asarray(pooling(landmarks, counts))
+    if vectors.ndim != 2 or len(vectors) != len(counts):
+        raise InputError(
+            f"the pooling gives an array of shape {vectors.shape} for {len(counts)} chunks",
+            "one vector for each chunk, or pooling='lmk'",
+        )
+    return unit(vectors)
 
 
 def _counts(landmarks: NDArray[np.int64], spans: Sequence[Span]) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -251,16 +250,6 @@ def _as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: s
     return signature is not None and (info.signature, info.options) == (signature, options)
 
 
-@contextmanager
-def _failures_in(tally: Tally, name: str) -> Iterator[None]:
-    try:
-        yield
-    except StoreError:
-        raise
-    except (MilepostError, OSError, MemoryError, RecursionError) as error:
-        tally.failed[name] = in_words(error)
-
-
 def add_one(
     item: File | Document,
     stored: DocumentInfo | None,
@@ -281,7 +270,7 @@ def add_one(
     """
     name = item.name if isinstance(item, Document) else str(item)
     chosen, signature, held = options(stored), None, None
-    with _failures_in(tally, name):
+    try:
         if isinstance(item, Document):
             document, written = hashed(item), ""
         else:
@@ -316,3 +305,7 @@ def add_one(
         (tally.added if stored is None else tally.changed).append(name)
         if document.notes:
             tally.notes[name] = document.notes
+    except StoreError:
+        raise
+    except (MilepostError, OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = in_words(error)
