@@ -114,8 +114,6 @@ def _placed(
 ) -> NDArray[np.float32]:
     """A term's counts on the sentences of some documents, ``(n,)``."""
     placed = np.zeros(int(document_offsets[-1]), np.float32)
-    if not len(rows) or not len(firsts):
-        return placed
     # Documents come in order of their first row, so rows are found by bisection.
     document = np.searchsorted(firsts, rows, side="right") - 1
     inside = document >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from milepost.errors import IndexBusy, IndexDamaged, MilepostError, StorageFull, StoreError
+from milepost.errors import IndexBusy, IndexDamaged, StorageFull, StoreError
 from milepost.store.check import REBUILD
 from milepost.store.lance.address import Address
 
@@ -18,9 +18,7 @@ def translated(address: Address) -> Iterator[None]:
     """Turn errors of LanceDB, which are told apart by their text alone, into Milepost's."""
     try:
         yield
-    except MilepostError:
-        raise
-    except (ValueError, RuntimeError, OSError, TimeoutError) as error:
+    except (ValueError, RuntimeError, OSError) as error:
         # "from None": the text may hold a request with its signature.
         raise _translate(str(error).lower(), address) from None
 

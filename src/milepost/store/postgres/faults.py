@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import psycopg
 from psycopg import errors as pg
 
-from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
+from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.store.postgres.address import Address
 
 REMADE = (pg.UndefinedTable, pg.InvalidSchemaName)
@@ -27,8 +27,6 @@ def translated(address: Address) -> Iterator[None]:
     """Turn errors of the driver into Milepost's."""
     try:
         yield
-    except MilepostError:
-        raise
     except psycopg.Error as error:
         # "from None": the driver's text may repeat the address with its password.
         raise translate(error, address) from None
