@@ -171,6 +171,17 @@ _LINK = re.compile(r"(!?\[)[^\[\]]{1,400}(\]\((?:[^()\s]*[./:#][^()\s]*)(?:[ \t]
 _RST_LINK = re.compile(r"(`)[^`<>]{1,400}(\s<[^<>`\s]{1,400}>`_{1,2}(?!\w))")
 _REF_LINK = re.compile(r"(?<![\w\])])(!?\[)[^\[\]]{1,400}(\]\[(?!\d+\])[^\[\]\n]{0,60}\])")
 _ADDRESS = re.compile(r"(<)(?:https?://|mailto:)[^<>\s]{1,400}(>)")
+_PAIRS = (
+    ("*", _STARS),
+    ("_", _LINES),
+    ("`", _TICKS),
+    ("](", _LINK),
+    (">`_", _RST_LINK),
+    ("][", _REF_LINK),
+    ("<http", _ADDRESS),
+    ("<mailto", _ADDRESS),
+)
+"""What a text holds that may have one of the pairs of signs, and its pattern."""
 _ESCAPE = re.compile(r"\\(?=[*_#`~\[\]])")
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
@@ -186,26 +197,14 @@ def signs(text: str) -> Iterator[tuple[int, int]]:
     """
     if "\n" in text:
         yield from _prefixes(text)
-    if "*" in text:
-        yield from _pairs(_STARS, text)
-    if "_" in text:
-        yield from _pairs(_LINES, text)
-    if "`" in text:
-        yield from _pairs(_TICKS, text)
-    if "](" in text:
-        yield from _pairs(_LINK, text)
-    if "][" in text:
-        yield from _pairs(_REF_LINK, text)
-    if "<http" in text or "<mailto" in text:
-        yield from _pairs(_ADDRESS, text)
-    if "\\" in text:
-        yield from (match.span() for match in _ESCAPE.finditer(text))
-    if ">`_" in text:
-        yield from _pairs(_RST_LINK, text)
+    for sign, pattern in _PAIRS:
+        if sign in text:
+            yield from _pairs(pattern, text)
+    for sign, pattern in (("\\", _ESCAPE), ("[^", _NOTE)):
+        if sign in text:
+            yield from (match.span() for match in pattern.finditer(text))
     if "</" in text:
         yield from _tags(text)
-    if "[^" in text:
-        yield from (match.span() for match in _NOTE.finditer(text))
 
 
 def _entities(text: str) -> Iterator[tuple[int, int, str]]:
