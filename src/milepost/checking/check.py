@@ -112,16 +112,11 @@ def check_store(
     reranker: Callable[[], LandmarkReranker | None],
     likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
-    """Check a text against documents of a store.
+    """Check a text, as ``prepared`` gives it, against documents of a store.
 
-    Args:
-        snapshot: the state of the store.
-        given: the text, see ``prepared``.
-        among: the documents to search.
-        search: returns the passages that answer a text; called where it is neither verbatim nor
-            near, so that a model is loaded only then.
-        reranker: returns the model's; called after a search.
-        likely: of passages, best first, those to return: the first ones probably about the text.
+    ``search`` returns the passages that answer a text; it is called where that is neither verbatim
+    nor near, so that a model is loaded only then, and ``reranker``, the model's, after it.
+    ``likely`` chooses of passages, best first, those to return: the first probably about the text.
     """
     held = _held(snapshot, given, among)
     if held is not None:

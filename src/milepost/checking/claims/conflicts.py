@@ -30,12 +30,9 @@ class Conflict:
 def conflicts(
     claim: Reading, sentence: Reading, around: Sequence[Reading] = ()
 ) -> tuple[Conflict, ...]:
-    """What differs, in the order of the claim.
+    """What differs from a sentence, in the order of the claim.
 
-    Args:
-        claim: one sentence.
-        sentence: of a document.
-        around: its neighbours: a number that they have is no difference.
+    A number that its neighbours ``around`` have is no difference.
     """
     found = chain(
         _quantities(claim, sentence, around),

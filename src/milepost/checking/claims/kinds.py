@@ -73,11 +73,9 @@ def is_english(claim: Reading, text: str) -> bool:
 
 
 def noted(found: CheckResult, around: Sequence[str]) -> CheckResult:
-    """Note where the sentences of all places deny or restrict what is there.
+    """Note where the sentences of all places, verbatim or near, deny or restrict what is there.
 
-    Args:
-        found: verbatim, or nearly.
-        around: the text from ``AROUND`` characters before the first places to as many behind them.
+    ``around`` is the text from ``AROUND`` characters before the first places to as many behind.
     """
     places = found.places[:1] if found.verdict == "near" else found.places
     if len(found.text.split()) < _SHORT or len(places) > _PLACES:

@@ -84,10 +84,8 @@ _WISHES = frozenset(["hopefully", "i wish", "we wish", "i hope", "we hope", "if 
 class Judgement:
     """What a document says about a claim.
 
-    Attributes:
-        verdict: as in ``CheckResult``.
-        sentence: that decides, with the share of the claim's words that it and its neighbours have,
-            and what the claim has in place of what it says; None where nothing decides.
+    The sentence that decides, if one does, has the share of the claim's words that it and its
+    neighbours have, and what the claim has in place of what it says.
     """
 
     verdict: Literal["supported", "contradicted", "related"]
@@ -96,11 +94,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a model says of a claim beside a passage.
+    """What a model says of a claim beside a passage: probabilities, 0–1, together at most 1.
 
-    Attributes:
-        supported, contradicted: probabilities, 0–1; together at most 1.
-        sentence: that is most about the claim.
+    ``sentence`` is most about the claim.
     """
 
     supported: float
@@ -130,13 +126,10 @@ def judge(
     passages: Sequence[Passage],
     model: Callable[[Sequence[Passage]], Sequence[Said]] = lambda passages: (),
 ) -> Judgement:
-    """Judge one sentence by the sentences of some passages.
+    """Judge one sentence by the sentences of some passages, best first.
 
-    Args:
-        claim: one sentence.
-        passages: best first.
-        model: gives what a model says of the claim beside each of some passages, nothing for the
-            rules alone; called where they do not contradict, in English.
+    ``model`` gives what a model says of the claim beside each of some passages, nothing for the
+    rules alone; it is called where they do not contradict, in English.
     """
     if why_not(claim) is not None:
         return Judgement("related")
@@ -285,12 +278,9 @@ class Comparison:
 
 
 def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -> Comparison:
-    """Compare a claim with a sentence.
+    """Compare a claim with a sentence of a document.
 
-    Args:
-        claim: one sentence.
-        sentence: of a document.
-        around: sentences beside it, and headings above it: they may name what it speaks of.
+    Sentences and headings ``around`` it may name what it speaks of.
     """
     texts = (sentence, *around)
     differing = conflicts(claim, sentence, around)
