@@ -17,7 +17,7 @@ from milepost.store.base import DocumentSelection
 
 HEAD = 64  # characters of a text that are in the index; keys of an index are short in PostgreSQL
 
-NEVER, ALWAYS = "1 = 0", "1 = 1"
+ALWAYS = "1 = 1"
 
 _BEHIND = "~"  # sorts behind all dates of a period
 
@@ -93,8 +93,7 @@ class _Conditions:
 
     def _compared(self, operator: nodes.Operator, operand: nodes.Operand) -> str:
         if isinstance(operand, bool):
-            sign = "" if operand else "NOT "
-            return f"(facts.flag IS NOT NULL AND {sign}facts.flag)" if operator == "=" else NEVER
+            return f"(facts.flag IS NOT NULL AND {'' if operand else 'NOT '}facts.flag)"
         if isinstance(operand, nodes.Date):
             return self._dated(operator, operand.text)
         if isinstance(operand, str):

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from milepost.store.address import label
-
-_ON_DISK = "lance://"
-_OPTIONS = ("endpoint", "region")
+from milepost.store.address import TABLES, label
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +21,14 @@ class Address:
     options: dict[str, str]
     label: str
 
-    def __repr__(self) -> str:
-        return f"Address({self.label})"
-
 
 def parse(address: str, patience_s: float = 5.0) -> Address:
     """Read an address as ``store.address.index_place`` returns it.
 
     A request that fails is tried again for ``patience_s``.
     """
-    if address.startswith(_ON_DISK):
-        folder = Path(address.removeprefix(_ON_DISK))
+    if address.startswith(f"{TABLES}://"):
+        folder = Path(address.removeprefix(f"{TABLES}://"))
         return Address(str(folder), folder, {}, label(address))
     parts = urlsplit(address)
     given = dict(parse_qsl(parts.query))
@@ -45,7 +39,7 @@ def parse(address: str, patience_s: float = 5.0) -> Address:
         "client_retry_timeout": str(max(2, round(patience_s))),
     }
     # By their full names: variables such as AWS_ENDPOINT_URL replace options with short ones.
-    options |= {f"aws_{key}": given[key] for key in _OPTIONS if key in given}
+    options |= {f"aws_{key}": value for key, value in given.items()}
     if given.get("endpoint", "").startswith("http://"):
         options["allow_http"] = "true"
     uri = f"s3://{parts.netloc}{parts.path}".rstrip("/")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from milepost.errors import StoreError
@@ -20,13 +20,10 @@ class Address:
     ``partitions`` of the tables with sentences only count where they are made.
     """
 
-    conninfo: str
+    conninfo: str = field(repr=False)
     schema: str
     partitions: int
     label: str
-
-    def __repr__(self) -> str:
-        return f"Address({self.label})"
 
 
 def parse(url: str) -> Address:
