@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from milepost.language.detection import ENGLISH_WORDS
 from milepost.language.numbers import NUMBER, PERIODS, SAME, amount, others, western
 from milepost.language.patterns import late
 from milepost.language.stemming import stem
@@ -44,15 +45,10 @@ IGNORED = r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0
 """Regular expression for a mark that a folded word lacks."""
 _IGNORED = re.compile(IGNORED)
 
-STOP_WORDS = frozenset(
+STOP_WORDS = ENGLISH_WORDS | frozenset(
     """
-    a about above after again against all also am an and any are as at be because been before
-    being below between both but by can could did do does doing down during each few for from
-    further had has have having he her here hers him his how i if in into is it its itself just me
-    might more most must my no nor not now of off on once only or other our out over own same
-    shall she should so some such than that the their them then there these they this those
-    through to too under until up upon very was we were what when where which while who whom whose
-    why will with would you your
+    a above again against all also am an as at being below do doing down during for her here hers
+    i in is itself me no now off on once or over own same shall so up was will
     """.split()  # noqa: SIM905 - one word a line would hide the list
 )
 """English function words: left out of questions (not of documents), because a question's own
