@@ -51,31 +51,20 @@ def _votes(
     given: Words, letters: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Diagonals of pairs of equal places, which place of the quotation it is, and its rarity."""
-    own: list[int] = []
-    rarity: list[float] = []
-    votes: list[tuple[NDArray[np.int64], int]] = []
-    frequent: list[tuple[list[int], list[int]]] = []
-
-    def count(places: list[int], positions: list[int]) -> None:
-        for position in positions:
-            votes.append((np.array(places, np.int64) - position, len(own)))
-            own.append(position)
-            rarity.append(math.log1p(len(letters) / (1.0 + len(places))))
-
-    for anchor, positions in _anchors(given).items():
-        places = list(_places(anchor, letters))
-        if len(places) > _FREQUENT:
-            frequent.append((places, positions))
-        else:
-            count(places, positions)
-    if not any(len(places) for places, _ in votes):
-        for places, positions in frequent:
-            count(places, positions)
-    diagonals = [places for places, _ in votes]
-    numbers = [np.full(len(places), number, np.int64) for places, number in votes]
+    found = [
+        (np.array(list(_places(anchor, letters)), np.int64), positions)
+        for anchor, positions in _anchors(given).items()
+    ]
+    found.sort(key=lambda each: len(each[0]) > _FREQUENT)  # the frequent ones last
+    rare = [each for each in found if len(each[0]) <= _FREQUENT]
+    if any(len(places) for places, _ in rare):
+        found = rare
+    votes = [(places, position) for places, positions in found for position in positions]
+    rarity = [math.log1p(len(letters) / (1.0 + len(places))) for places, _ in votes]
+    numbers = [np.full(len(places), number, np.int64) for number, (places, _) in enumerate(votes)]
     none = np.empty(0, np.int64)
     return (
-        np.concatenate([none, *diagonals]),
+        np.concatenate([none, *(places - position for places, position in votes)]),
         np.concatenate([none, *numbers]),
         np.array(rarity, np.float64),
     )
