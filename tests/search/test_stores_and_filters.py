@@ -148,4 +148,4 @@ def test_six_round_trips_at_most(
                 result = asked(state, replace(QUERIES[0], documents=given), where)
                 assert result.passages
                 # The reranker, which is not here, reads texts: one more.
-                assert state.round_trips + 1 <= 6  # type: ignore[attr-defined]
+                assert state._session.round_trips + 1 <= 6

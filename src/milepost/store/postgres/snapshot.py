@@ -52,6 +52,11 @@ _BODIES = (
 _MARKS = "SELECT document, marks FROM bodies WHERE document = ANY(%(ids)s)"
 _OFTEN = "SELECT term, sum(sentences)::int8 FROM postings WHERE term = ANY(%(terms)s) GROUP BY term"
 
+_SIMILAR = (
+    f"SELECT document, string_agg(float4send({EXACT}), ''::bytea ORDER BY number) "
+    "FROM vectors WHERE document = ANY(%(ids)s) GROUP BY document"
+)
+
 _LISTS = (
     "SELECT term, string_agg(int8send(document), ''::bytea), "
     "string_agg(int4send(postings.sentences), ''::bytea), string_agg(held, ''::bytea) "
@@ -67,10 +72,6 @@ class PostgresSnapshot(Snapshot):
         self._session, self._statistics, self._dimensions = session, statistics, dimensions
         self._known: dict[int, DocumentInfo] = {}  # by id, of those that were read
         self._frequencies: dict[str, int] = {}  # of the tokens that were asked for
-
-    @property
-    def round_trips(self) -> int:
-        return self._session.round_trips
 
     def select(
         self, among: DocumentSelection, most: int | None = None
@@ -156,7 +157,7 @@ class PostgresSnapshot(Snapshot):
         values = _ids(documents) | {"terms": list(named)}
         bodies, similar, held, *more = self._session.ask(
             (_BODIES, values),
-            _similarity(vector, values),
+            (_SIMILAR, values | {"vector": text_of(vector)}),
             (f"{_LISTS} AND document = ANY(%(ids)s) GROUP BY term", values),
             *([] if named.keys() <= self._frequencies.keys() else [(_OFTEN, values)]),
         )
@@ -171,9 +172,11 @@ class PostgresSnapshot(Snapshot):
             at = starts[np.searchsorted(ids[order], _numbers(owners, ">i8"))]
             numbers, often, _ = postings.rows((at, _numbers(sizes, ">i4"), data))
             counts[named[name]][numbers] = often
+        scores: dict[int, bytes] = dict(similar)
+        joined = b"".join(scores.get(info.id, b"") for info in documents)
         return Measured(
             sentences,
-            _scores(similar, documents),
+            np.frombuffer(joined, ">f4").astype(np.float32),
             counts,
             {term: self._frequencies[name] for name, term in named.items()},
         )
@@ -243,21 +246,6 @@ def _numbers(data: bytes, form: str) -> NDArray[np.int64]:
 def _sentences(records: Rows, documents: Sequence[DocumentInfo]) -> Sentences:
     found = {document: (a, b, c, d) for document, a, b, c, d in records}
     return packing.sentences([found[info.id] for info in documents], documents)
-
-
-def _similarity(vector: NDArray[np.float32], values: dict[str, Any]) -> PreparedQuery:
-    return (
-        f"SELECT document, string_agg(float4send({EXACT}), ''::bytea ORDER BY number) "
-        "FROM vectors WHERE document = ANY(%(ids)s) GROUP BY document",
-        values | {"vector": text_of(vector)},
-    )
-
-
-def _scores(records: Rows, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
-    found: dict[int, bytes] = dict(records)
-    return np.frombuffer(b"".join(found.get(info.id, b"") for info in documents), ">f4").astype(
-        np.float32
-    )
 
 
 def _pieces(slices: Sequence[packing.Slice]) -> PreparedQuery:
