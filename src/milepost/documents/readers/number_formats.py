@@ -41,35 +41,7 @@ _DIGITS_MOST = 15
 """Digits that a spreadsheet program has."""
 
 _Parts = list[tuple[bool, str]]
-"""Places of digits (``#``, ``0``, ``?``) and texts in order; true for a place."""
-
-
-@dataclass(slots=True, frozen=True)
-class _Usual:
-    """A format of digits with a fixed number of decimals, as most are: read once, it writes fast.
-
-    Attributes:
-        before: the text in front of the digits.
-        least: how many digits a whole number has at least.
-        has_groups: whether thousands are set apart.
-        step: the unit of the last decimal.
-        shift: powers of ten by which the number is multiplied.
-        after: the text behind the digits.
-    """
-
-    before: str
-    least: int
-    has_groups: bool
-    step: Decimal
-    shift: int
-    after: str
-
-    def written(self, value: float) -> str:
-        exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(self.shift)
-        digits = f"{exact.quantize(self.step, ROUND_HALF_UP):{',' if self.has_groups else ''}f}"
-        whole, point, decimals = digits.partition(".")
-        whole = ("" if whole == "0" else whole).rjust(self.least, "0")
-        return f"{self.before}{whole}{point}{decimals}{self.after}"
+"""Runs of places of digits (``#``, ``0``, ``?``) and texts in order; true for places."""
 
 
 @dataclass(slots=True)
@@ -87,7 +59,9 @@ class _Section:
         has_groups: whether thousands are set apart.
         scale: how often the number is divided by a thousand.
         condition: which numbers have this format; None if their signs decide.
-        usual: the same in short, of most formats.
+        shift: powers of ten by which the number is multiplied.
+        step: the unit of the last decimal.
+        has_places: whether it shows digits.
     """
 
     whole: _Parts = field(default_factory=list)
@@ -100,7 +74,9 @@ class _Section:
     has_groups: bool = False
     scale: int = 0
     condition: tuple[str, float] | None = None
-    usual: _Usual | None = None
+    shift: int = 0
+    step: Decimal = Decimal(1)
+    has_places: bool = True
 
 
 def shown(code: str, value: float) -> str | None:
@@ -162,12 +138,9 @@ def _sections(code: str) -> tuple[_Section | None, ...]:
         return ()
     parts = re.findall(r"(?:\"[^\"]*\"|\\.|[^;\"\\])+|(?<=;)(?=;|$)", code)[:3]
     read = tuple(map(_section, parts))
-    return read if read and read[0] and _digits(read[0]) else ()
-
-
-def _digits(section: _Section) -> _Parts:
-    places = section.whole + section.decimals
-    return [*places, (True, "")] if section.divisor or section.is_general else places
+    first = read[0] if read else None
+    is_read = first and (first.whole or first.decimals or first.divisor or first.is_general)
+    return read if is_read else ()
 
 
 def _section(code: str) -> _Section | None:
@@ -182,7 +155,8 @@ def _section(code: str) -> _Section | None:
         if kind in _TEXTS:
             region.append((False, " " if kind == "gap" else match[kind]))
         elif kind == "place":
-            region.append((True, match[0]))
+            before = region.pop()[1] if region and region[-1][0] else ""
+            region.append((True, before + match[0]))
         elif kind == "bound":
             section.condition = match["sign"], float(match["bound"])
         elif kind == "commas":
@@ -195,81 +169,55 @@ def _section(code: str) -> _Section | None:
         elif kind == "power" and not section.exponent and not section.divisor:
             section.exponent, region = match[0], section.power
         elif kind == "divisor" and region is section.whole and any(p for p, _ in region[-1:]):
-            while region and region[-1][0]:
-                region.pop()  # the places of the dividend
+            region.pop()  # the places of the dividend
             section.divisor, region = match["divisor"], section.behind
         elif kind:
             return None  # two points, a date
-    section.usual = _usual(section)
+    held = section.whole + section.decimals
+    section.has_places = any(is_place for is_place, _ in held) or bool(section.divisor)
+    section.shift = 2 * sum(text == "%" for _, text in held) - 3 * section.scale
+    section.step = Decimal(1).scaleb(-_count(section.decimals))
     return section
 
 
-def _usual(section: _Section) -> _Usual | None:
-    """Return the short form of a format; None if it has none."""
-    match = _USUAL.fullmatch("".join(text if is_place else "." for is_place, text in section.whole))
-    decimals = "".join(text if is_place else "." for is_place, text in section.decimals)
-    is_other = section.is_general or section.exponent or section.divisor
-    if is_other or not match or decimals.rstrip(".").strip("0"):
-        return None
-    least, places = len(match["zeros"]), decimals.count("0")
-    behind = [text for is_place, text in section.decimals if not is_place]
-    texts = [text for _, text in section.whole]
-    after = "".join(texts[match.end("zeros") :])
-    is_grouped_below = section.has_groups and least > 1  # as 0,001
-    if is_grouped_below or (after and places) or not (match["places"] or least or places):
-        return None
-    percents = sum(text == "%" for text in [*texts, *behind])
-    return _Usual(
-        before="".join(texts[: match.start("places")]),
-        least=least,
-        has_groups=section.has_groups and bool(match["places"] or least),
-        step=Decimal(1).scaleb(-places),
-        shift=2 * percents - 3 * section.scale,
-        after=after + "".join(behind),
-    )
-
-
-_USUAL = re.compile(r"\.*(?P<places>#*)(?P<zeros>0*)\.*")
-
-
 def _written(section: _Section, value: float) -> str:
-    if section.usual is not None:
-        return section.usual.written(value)
-    percents = sum(text == "%" for _, text in section.whole + section.decimals)
-    exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(2 * percents - 3 * section.scale)
-    if not any(is_place for is_place, _ in _digits(section)):
-        return "".join(text for _, text in section.whole)
+    exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(section.shift)
     if section.is_general:
         before, behind = _filled(section.whole, ""), _filled(section.behind, "")
         return f"{before}{value:.{_DIGITS_MOST if value.is_integer() else 10}g}{behind}"
+    if not section.has_places:
+        return "".join(text for _, text in section.whole)
     if section.divisor:
         return _fraction(section, exact)
-    step = Decimal(1).scaleb(-sum(is_place for is_place, _ in section.decimals))
     if not section.exponent:
-        return _fixed(section, exact.quantize(step, ROUND_HALF_UP))
-    period = sum(is_place for is_place, _ in section.whole) or 1
+        return _fixed(section, exact.quantize(section.step, ROUND_HALF_UP))
+    period = _count(section.whole) or 1
     power = exact.adjusted() // period * period if exact else 0
-    factor = exact.scaleb(-power).quantize(step, ROUND_HALF_UP)
+    factor = exact.scaleb(-power).quantize(section.step, ROUND_HALF_UP)
     if factor >= 10**period:  # rounded up, to another digit
         power += period
-        factor = exact.scaleb(-power).quantize(step, ROUND_HALF_UP)
+        factor = exact.scaleb(-power).quantize(section.step, ROUND_HALF_UP)
     sign = "-" if power < 0 else section.exponent[1:].replace("-", "")
     return f"{_fixed(section, factor)}E{sign}{_filled(section.power, str(abs(power)))}"
 
 
+def _count(parts: _Parts) -> int:
+    return sum(len(text) for is_place, text in parts if is_place)
+
+
 def _fixed(section: _Section, rounded: Decimal) -> str:
     first, _, last = f"{rounded:f}".partition(".")
-    text = _filled(section.whole, first.lstrip("0"), section.has_groups)
-    decimals, at = "", 0
-    for is_place, said in section.decimals:
+    said = _filled(section.whole, first.lstrip("0"), section.has_groups)
+    point = "."
+    for is_place, text in section.decimals:
         if not is_place:
-            decimals += said
+            said += text
             continue
-        is_needed = said == "0" or last[at:].strip("0")
-        point = "." if is_needed and not at else ""
-        decimals += point + last[at] if is_needed else ""
-        at += 1
-    return text + decimals
+        needed = max(text.rfind("0") + 1, len(last.rstrip("0")))
+        figures, last = last[: min(needed, len(text))], last[len(text) :]
+        if figures:
+            said, point = said + point + figures, ""
+    return said
 
 
 def _fraction(section: _Section, exact: Decimal) -> str:
@@ -293,19 +241,17 @@ def _fraction(section: _Section, exact: Decimal) -> str:
 
 def _filled(parts: _Parts, digits: str, has_groups: bool = False) -> str:
     """Put the digits of a whole number in their places, the last one in the last place."""
-    places = [at for at, (is_place, _) in enumerate(parts) if is_place]
-    if not places:
+    first = next((at for at, (is_place, _) in enumerate(parts) if is_place), None)
+    if first is None:
         return "".join(text for _, text in parts) + digits
-    said: list[str] = []
-    count = 0
+    said = ""
     for at in range(len(parts) - 1, -1, -1):
         is_place, text = parts[at]
-        if not is_place:
-            said.append(text)
-            continue
-        figures = digits if at == places[0] else digits[-1:]
-        digits = digits[: len(digits) - len(figures)]
-        for figure in reversed(figures or ("0" if text == "0" else "")):
-            said.append(f"{figure}," if has_groups and count and count % 3 == 0 else figure)
-            count += 1
-    return "".join(reversed(said))
+        if is_place:
+            left = max(0, len(digits) - len(text)) if at > first else 0
+            digits, figures = digits[:left], digits[left:]
+            text = figures.rjust(len(text.lstrip("#?")), "0")
+            if has_groups and text:
+                text = f"{int(text):0{len(text) + (len(text) - 1) // 3},}"
+        said = text + said
+    return said
