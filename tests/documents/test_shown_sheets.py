@@ -16,25 +16,10 @@ def test_letters_of_sheets() -> None:
     document = read_bytes(xlsx({"S": rows}), "a.xlsx")
     assert document.text == "S\n10^6 | | #DIV/0!"
     assert "struck-out" in document.notes[0]
-    cell = "<table:table-cell office:value-type='string'{}>{}</table:table-cell>"
-    cells = (
-        cell.format("", "<text:p>10<text:span text:style-name='X'>6</text:span></text:p>"),
-        cell.format(" office:string-value=''", "<text:p>#REF!</text:p>"),
-        "<table:table-cell table:formula='of:=1'/>",
-    )
-    style = (
-        "<style:style style:name='X'><style:text-properties style:text-position='super 58%'/>"
-        "</style:style>"
-    )
-    row = f"<table:table-row>{''.join(cells)}</table:table-row>"
-    table = f"<table:table table:name='S'>{row}</table:table>"
-    document = read_bytes(opendocument("spreadsheet", table, style), "a.ods")
-    assert document.text == "S\n10^6 | #REF!"
-    assert "1 formulas" in document.notes[0]
 
 
 def test_cells_of_open_sheets() -> None:
-    """Cells are merged or struck out as a whole, have readings, or are under a text box."""
+    """Cells are merged or struck out, have readings, raised figures, errors, or are under a box."""
     cell = "<table:table-cell office:value-type='string'{}>{}</table:table-cell>"
     readings = "<text:ruby-base>東</text:ruby-base><text:ruby-text>no</text:ruby-text>"
     ruby = f"<text:ruby>{readings}</text:ruby>"
@@ -48,6 +33,9 @@ def test_cells_of_open_sheets() -> None:
         f"{tall}\n {cell.format('', f'<text:p>{ruby}<text:line-break/>b</text:p>')}",
         "<table:covered-table-cell><text:p>no</text:p></table:covered-table-cell>"
         f"{number.format('', '<text:p>1.234,50</text:p>')}{struck}{number.format(twice, '')}",
+        cell.format("", "<text:p>10<text:span text:style-name='S'>6</text:span></text:p>")
+        + cell.format(" office:string-value=''", "<text:p>#REF!</text:p>")
+        + "<table:table-cell table:formula='of:=1'/>",
     )
     box = "<table:shapes><draw:rect><text:p>10<text:span text:style-name='S'>6</text:span></text:p>"
     table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
@@ -57,8 +45,10 @@ def test_cells_of_open_sheets() -> None:
         "S", "position='super 58%'"
     )
     document = read_bytes(opendocument("spreadsheet", table, styles), "a.ods")
-    assert document.text == "S\nA | 東 b\nA | 1.234,50 | | 1234.5 | 1234.5\n\n10^6"
-    assert "struck-out" in document.notes[0]
+    assert document.text == "S\nA | 東 b\nA | 1.234,50 | | 1234.5 | 1234.5\n10^6 | #REF!\n\n10^6"
+    notes = " ".join(document.notes)
+    assert "struck-out" in notes
+    assert "1 formulas" in notes
 
 
 def test_flat_sheets() -> None:
