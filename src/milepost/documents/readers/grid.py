@@ -227,7 +227,7 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
     return inside > 3 * outside and (bool(above[True]) or not second)
 
 
-def column_names(rows: Sequence[Cells]) -> Cells:
+def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     """Join the names of each column in several rows of them, from top to bottom.
 
     An empty place in an upper row belongs to the name on its left, which covers several columns.

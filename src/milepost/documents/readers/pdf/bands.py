@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from milepost.documents.readers.pdf.records import Line, in_runs
 
@@ -111,7 +111,10 @@ def _table(
     edges: list[float], rows: _Rows, parts: Sequence[Rule], left: float, right: float
 ) -> Iterator[Drawn]:
     bands = [[r for r in rows if top < r[0].middle <= end] for top, end in pairwise(edges)]
-    places = _gaps([row for band in bands[1:] for row in band])
+    below = [row for band in bands[1:] for row in band]
+    places = max(
+        _gaps(below), _gaps([*chain(*bands[:1]), *below]), key=len
+    )  # a column may be empty
     if not places:
         return
     while bands and not _is_row(bands[-1], places):

@@ -13,7 +13,7 @@ from milepost.documents.readers.pdf.rules import Ruled
 from milepost.language.patterns import late
 
 _FIGURE = late(
-    r"[($€£¥₩~<>+\-–—−]*\s?\d[\d.,\s]*[)%*†‡]*(?:\s?\([a-z\d]\))?|[–—−-]+|(?i:nil|n/?a|n\.m\.)"
+    r"[($€£¥₩~<>+\-–—−]*\s?\d[\d.,\s]*[)%*†‡]*(?:\s?%)?(?:\s?\([a-z\d]\))?|(?:[$€£¥₩]\s?)?[–—−-]+|#|(?i:nil|n/?a|n\.m\.)"
 )
 _SIGN = re.compile(r"[$€£¥%()]+")
 YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[*†]?|(?:19|20)\d\d[/–-]\d\d")
@@ -52,6 +52,13 @@ class Unit:
         (row,) = self.table.in_rows(self.cells)
         cells = (row.get(column, ()) for column in range(len(self.table.columns) - 1))
         return [" ".join(line.text for line in cell) for cell in cells]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the first cell of the row above it goes on over this row of a ruled table."""
+        assert self.table is not None
+        place = self.table.cell(self.cells[0])
+        return place is not None and self.table.is_open(place[0])
 
     @property
     def names_years(self) -> bool:

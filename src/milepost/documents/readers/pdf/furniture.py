@@ -92,6 +92,8 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     for page in pages:
         _drop_rows(page, seats)
     _drop_stray_numbers(edges)
+    for page in pages:
+        _restore_cells(page)
     if all(len(page.dropped) == len(page.frame.lines) for page in pages):
         for page in pages:  # if there are only heads, they are the text
             page.dropped.clear()
@@ -234,6 +236,17 @@ def _inside(line: Line, text: list[Line], middle: float) -> bool:
     )
     beside = sum(_in_row(x, line) and _is_figures(x.text) for x in text)
     return outside or (beside >= 2 and _has_words(line.text))
+
+
+def _restore_cells(page: Page) -> None:
+    """Take back rows of a table that goes on below them: names of columns come on each page."""
+    dropped = [line for line in page.frame.lines if id(line) in page.dropped]
+    for table in (each for each in page.ruled if any(map(each.cell, dropped))):
+        rows = [row for row in table.in_rows(page.frame.lines) if len(row) > 1]
+        lines = [line for row in rows for cell in row.values() for line in cell]
+        if not page.dropped.issuperset(map(id, lines)):
+            beside = (x for x in lines if table.drawn or sum(_in_row(x, y) for y in lines) > 1)
+            page.dropped.difference_update(map(id, beside))
 
 
 def _is_figures(text: str) -> bool:

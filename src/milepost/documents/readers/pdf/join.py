@@ -321,5 +321,5 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
         cells = [line for _, line, _ in lines]
         heading = paragraph.heading is not None
         units.append(Unit(start, out.length, lines[0][0], cells, heading, paragraph.table))
-    out.tables += find_tables(units)
+    out.tables += find_tables(units, {page.number: page.drawn for page in pages})
     return out

@@ -19,6 +19,7 @@ from milepost.documents.readers.pdf.records import Flags, Floats, Frame, Integer
 from milepost.documents.readers.pdf.repair import (
     MOST_WIDE,
     WORD_GAP,
+    figures_apart,
     repaired,
     set_wide,
     unspaced,
@@ -58,7 +59,8 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     for turn in [main, *(each for each in angles if each != main)]:
         chosen = np.flatnonzero(solid & (angle == turn))
         if len(chosen):
-            lines += map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters)))
+            for line in map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters))):
+                lines += figures_apart(line)
     upright = main % 180 in range(45, 135)
     size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
     return Frame(_printed_once(lines), *size)
@@ -131,7 +133,7 @@ def _looked_up(code: Integers) -> _Letters:
     return _TABLE[code]
 
 
-def _turned(points: Floats, angle: int, width: float, height: float) -> Floats:
+def turned(points: Floats, angle: int, width: float, height: float) -> Floats:
     """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
     if angle == 0:
         return points
@@ -147,9 +149,9 @@ def _turned(points: Floats, angle: int, width: float, height: float) -> Floats:
 def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -> list[Line]:
     """Cut the glyphs of one direction, in file order, where the position jumps."""
     cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
-    one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
+    one, two = turned(cell[:, :2], angle, *page), turned(cell[:, 2:], angle, *page)
     left, right = np.minimum(one[:, 0], two[:, 0]), np.maximum(one[:, 0], two[:, 0])
-    origin, base = _turned(glyphs.base[chosen], angle, *page).T
+    origin, base = turned(glyphs.base[chosen], angle, *page).T
     # pdfium writes a ligature as several characters that share one origin.
     shared = (np.diff(origin) == 0) & (np.diff(base) == 0)
     size = glyphs.size[chosen]
@@ -175,6 +177,10 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
     starts = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(chosen)]))
     at, last = starts[:-1], starts[1:] - 1  # the first and the last glyph of each line
     own = letters[chosen]
+    bare = own & _LETTER
+    digit = (bare >= ord("0")) & (bare <= ord("9"))
+    inside = ((bare[:-1] == ord("(")) & digit[1:]) | (digit[:-1] & (bare[1:] == ord(")")))
+    space &= ~inside | (gap > SPACE * larger)  # a bracket around a figure may be a cell of its own
     spaced = np.append(space, np.zeros(1, np.bool_))
     for mark in _marks_of_items(own & _LETTER, gap / larger, at, last):
         spaced[mark] = True

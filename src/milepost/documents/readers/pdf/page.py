@@ -7,16 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from milepost.documents.readers.pdf.columns import reading_order
 from milepost.documents.readers.pdf.glyphs import Display, Glyphs, open_page, read_glyphs
 from milepost.documents.readers.pdf.hidden import hidden_parts
 from milepost.documents.readers.pdf.lines import page_lines
 from milepost.documents.readers.pdf.picture import covered
-from milepost.documents.readers.pdf.records import NONE, Frame, Line, in_sequence
-from milepost.documents.readers.pdf.rules import Ruled, ruled_tables
+from milepost.documents.readers.pdf.records import NONE, Floats, Frame, Line, in_sequence
+from milepost.documents.readers.pdf.rules import Ruled, drawn_lines, ruled_tables
 from milepost.documents.readers.pdf.writing import runs_left
 from milepost.types import Box
 
+NO_LINES: Floats = np.zeros((0, 3))
 HARDLY = 200
 """Characters below which a page has hardly any text: a stamp, a page number."""
 
@@ -35,6 +38,7 @@ class Page:
         hidden: index of each line with hidden text, and its first and last hidden character.
         pictures: share of the page that pictures cover, 0-1; 0 if it has more than hardly any text.
         ruled: the tables whose cells have lines around them.
+        drawn: the lines that it draws across and down, ``(n, 3)`` each: place, start and end.
     """
 
     number: int
@@ -46,6 +50,7 @@ class Page:
     hidden: dict[int, tuple[int, int]] = field(default_factory=dict)
     pictures: float = 0.0
     ruled: Sequence[Ruled] = ()
+    drawn: tuple[Floats, Floats] = (NO_LINES, NO_LINES)
 
     def arrange(self) -> None:
         """Put the lines into reading order; the furniture must be known.
@@ -56,6 +61,8 @@ class Page:
             for line in self.frame.lines:
                 line.left, line.right = -line.right, -line.left
             self.ruled = [table.mirrored() for table in self.ruled]
+            across, down = self.drawn
+            self.drawn = across[:, [0, 2, 1]] * [1, -1, -1], down * [-1, 1, 1]
         self.flows = reading_order(
             [line for line in self.frame.lines if id(line) not in self.dropped]
         )
@@ -79,14 +86,20 @@ def load_page(
         glyphs = read_glyphs(display, typed, ink=ink, layers=document.layers)
         frame = page_lines(glyphs, keep_hidden=keep_hidden)
         hardly = sum(len(line.text) for line in frame.lines) < HARDLY
-        ruled = ruled_tables(display, frame.lines)
+        angle = frame.lines[0].angle if frame.lines else 0
+        across, down = drawn_lines(display, angle)
+        # If most lines are sideways, so are their tables.
+        size = (0.0, 0.0) if angle else (frame.width, frame.height)
+        ruled = ruled_tables(across, down, frame.lines, size)
+        drawn = np.array(across).reshape(-1, 3), np.array(down).reshape(-1, 3)
         pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
         line.starts = NONE
         if not ink:
             line.source = NONE  # a number per character would take much memory in long books
-    return Page(index + 1, frame, hidden=hidden, pictures=pictures, ruled=ruled), glyphs
+    page = Page(index + 1, frame, hidden=hidden, pictures=pictures, ruled=ruled, drawn=drawn)
+    return page, glyphs
 
 
 def body_size(pages: Sequence[Page]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,6 +54,14 @@ class Line:
         self.text = self.text[:at] + text + self.text[at:]
         self.source = np.concatenate((self.source[:at], source, self.source[at:]))
         self.starts = np.concatenate((self.starts[:at], starts, self.starts[at:]))
+
+    def cut(self, at: int) -> Line:
+        """End it at the space before character ``at``, and return the rest."""
+        rest = replace(self, text=self.text[at:], source=self.source[at:], starts=self.starts[at:])
+        rest.left, self.right = float(self.starts[at]), float(self.starts[at - 1])
+        self.text, self.source = self.text[: at - 1], self.source[: at - 1]
+        self.starts = self.starts[: at - 1]
+        return rest
 
     @property
     def middle(self) -> float:

@@ -20,6 +20,11 @@ from milepost.documents.readers.scripts import END, LOWERED, RAISED, forms
 
 WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
 ITEM_GAP = 2.6  # between the bullet of a list item and its words
+_MONEY = "$€£¥₩"
+_FIGURES = re.compile(rf"[-\d.,()%–—− {_MONEY}]+")
+_BETWEEN_FIGURES = re.compile(rf"(?<=[-\d)%–—]) (?=[-(\d–—−{_MONEY}])")
+# In widths of a digit: the gap before a sign of money, and between figures, of two cells.
+_SIGN_GAP, _FIGURE_GAP = 0.75, 1.25
 _SIGNS = RAISED + LOWERED + END
 _MARK = re.compile(r"[•▪■➢✓·◦‣●○–—*✔\-]|\(?(?:\d{1,2}|[a-z])[.)]")
 
@@ -48,6 +53,22 @@ def repaired(lines: list[Line]) -> list[Line]:
             rows.setdefault(step, []).append(line)
             merged.append(line)
     return sorted(merged, key=lambda line: line.order)
+
+
+def figures_apart(line: Line) -> Iterator[Line]:
+    """Yield the cells of a line of figures; a sign of money belongs to the figure after it."""
+    cells: list[Line] = []
+    if " " in line.text and _FIGURES.fullmatch(line.text):
+        digits = [at for at, letter in enumerate(line.text[:-1]) if letter.isdigit()]
+        widths = [float(line.starts[at + 1] - line.starts[at]) for at in digits]
+        wide = median(widths) if widths else float("inf")
+        for space in reversed([*_BETWEEN_FIGURES.finditer(line.text)]):
+            at = space.end()
+            gap = float(line.starts[at] - line.starts[at - 1])
+            if gap > wide * (_SIGN_GAP if line.text[at] in _MONEY else _FIGURE_GAP):
+                cells.append(line.cut(at))
+    yield line
+    yield from reversed(cells)
 
 
 def with_scripts(line: Line) -> Line:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import starmap
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
 from milepost.documents.readers.pdf.bands import Rule, banded
+from milepost.documents.readers.pdf.lines import turned
 from milepost.documents.readers.pdf.native import references
 from milepost.documents.readers.pdf.picture import bounds
-from milepost.documents.readers.pdf.records import Line, in_runs
+from milepost.documents.readers.pdf.records import Floats, Line, in_runs
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Display
@@ -91,11 +92,7 @@ class Ruled:
                 at = int(np.count_nonzero(line.starts < wall[0] - _NEAR))
                 before, after = line.starts[:at], line.starts[at:]
                 if line.text[at - 1 : at] == " " and len(after) and before.max() < after.min():
-                    rest = replace(line, text=line.text[at:], source=line.source[at:], starts=after)
-                    rest.left = float(after[0])
-                    lines.insert(number + 1, rest)
-                    line.text, line.source = line.text[: at - 1], line.source[: at - 1]
-                    line.starts, line.right = before[:-1], float(before[-1])
+                    lines.insert(number + 1, line.cut(at))
 
     def cell(self, line: Line) -> tuple[int, int] | None:
         """The row and column in which the cell of a line begins; None if it is in no one cell."""
@@ -127,6 +124,12 @@ class Ruled:
             column -= 1
         return row, column
 
+    def is_open(self, row: int) -> bool:
+        """Whether no line is drawn above the first cell of a row."""
+        middle, top = (self.columns[0] + self.columns[1]) / 2, self.rows[row]
+        lines = (rule for rule in self.across if rule[1] <= middle <= rule[2])
+        return not any(abs(rule[0] - top) <= _NEAR for rule in lines)
+
     def is_crossed(self, lines: Iterable[Line]) -> bool:
         """Whether one of some lines is inside, but in no one cell."""
         left, right = self.columns[0] + _NEAR, self.columns[-1] - _NEAR
@@ -153,21 +156,25 @@ class Ruled:
         return " " * bool(before) + "| " * edges
 
 
-def ruled_tables(display: Display, lines: list[Line]) -> list[Ruled]:
-    """Find the ruled tables of an open page with words in them; the lock must be held.
+def drawn_lines(display: Display, angle: int) -> tuple[list[Rule], list[Rule]]:
+    """Find the lines that an open page draws, across and down; the lock must be held.
 
-    Lines that go on from one cell to the next are cut: it changes the list.
+    They are in the frame of writing in the direction ``angle``. A line across that others down
+    stand on is one for each of the cells between them.
     """
     items, kinds = display.objects
     paths = references(items[kinds == pdfium.FPDF_PAGEOBJ_PATH])
-    if not _FEWEST_LINES <= len(paths) <= _MOST:
-        return []
-    if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
-        return []
-    left, bottom, right, top = bounds(paths).T
     across: list[Rule] = []
     down: list[Rule] = []
-    for x0, y0, x1, y1 in display.boxes(left, top, right, bottom).tolist():
+    if not 0 < len(paths) <= _MOST:
+        return across, down
+    left, bottom, right, top = bounds(paths).T
+    boxes = display.boxes(left, top, right, bottom)
+    if angle:
+        size = display.width, display.height
+        ends = turned(boxes[:, :2], angle, *size), turned(boxes[:, 2:], angle, *size)
+        boxes = np.hstack([np.minimum(*ends), np.maximum(*ends)])
+    for x0, y0, x1, y1 in boxes.tolist():
         if y1 - y0 <= _THIN:
             across += [((y0 + y1) / 2, x0, x1)] if x1 - x0 >= _SHORT else []
         elif x1 - x0 <= _THIN:
@@ -175,7 +182,35 @@ def ruled_tables(display: Display, lines: list[Line]) -> list[Ruled]:
         else:  # the frame of a cell
             across += [(y0, x0, x1), (y1, x0, x1)]
             down += [(x0, y0, y1), (x1, y0, y1)]
+    return across, down
+
+
+def below_cells(across: Floats, down: Floats, top: float, low: float) -> list[Rule]:
+    """The lines across between two heights; those that others down stand on are cut there.
+
+    ``across`` and ``down`` are ``(n, 3)``, see ``Page.drawn``.
+    """
+    cut: list[Rule] = []
+    near = across[(across[:, 0] > top) & (across[:, 0] < low)]
+    beside = down[(down[:, 1] < low) & (down[:, 2] > top)]
+    for at, start, end in near.tolist():
+        on = beside[(beside[:, 1] < at - _NEAR) & (beside[:, 2] >= at - _NEAR), 0]
+        edges = [start, *_apart(on[(on > start + _NEAR) & (on < end - _NEAR)].tolist()), end]
+        cut += [(at, *part) for part in pairwise(edges)]
+    return cut
+
+
+def ruled_tables(
+    across: Sequence[Rule], down: Sequence[Rule], lines: list[Line], page: tuple[float, float]
+) -> list[Ruled]:
+    """Find the ruled tables of a page with words in them, by the lines that it draws.
+
+    ``lines`` that go on from one cell to the next are cut: it changes the list. For ``page`` see
+    ``Ruled``.
+    """
     if len(across) < _FEWEST_LINES:
+        return []
+    if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
         return []
     across, down = _joined(across), _joined(down)
     found = [*_tables(across, down)]
@@ -183,9 +218,7 @@ def ruled_tables(display: Display, lines: list[Line]) -> list[Ruled]:
         table.cut(lines)
     for table in starmap(Ruled, banded(across, lines)):
         found += [table] if not any(map(table.overlaps, found)) else []
-    # If most lines are sideways, so are their tables.
-    size = (0.0, 0.0) if lines[0].angle else (display.width, display.height)
-    return [replace(table, page=size) for table in found]
+    return [replace(table, page=page) for table in found]
 
 
 def _base(line: Line) -> float:

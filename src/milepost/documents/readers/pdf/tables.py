@@ -7,34 +7,24 @@ short lines between them (sections of the table). What stands above a column of 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
-from statistics import median
 
 from milepost.documents.readers.builder import caption_in, table_marks
 from milepost.documents.readers.grid import column_names, names_columns
-from milepost.documents.readers.pdf.cells import YEAR, Unit, is_value
-from milepost.documents.readers.pdf.records import Line
-from milepost.documents.readers.pdf.rules import Row, Ruled
+from milepost.documents.readers.pdf.cells import Unit, is_value
+from milepost.documents.readers.pdf.headers import NEAR, Column, add_names, columns_of
+from milepost.documents.readers.pdf.records import Floats, Line
+from milepost.documents.readers.pdf.rules import Row, Ruled, below_cells
 from milepost.table_rows import figure_cells
 from milepost.types import Mark
 
 _AMOUNT = re.compile(r"\d[,.]\d|[%(]")
-_TWO_YEARS = re.compile(r"\b(?:19|20)\d\d (?:19|20)\d\d\b")
-"""Years of two columns, taken for one name."""
 _SECTIONS = 3
 """Lines without figures that may follow each other inside a table."""
-_HEADER_UNITS = 8
-_NAME = 120
-"""Characters of a column's name, at most: more, and it is something else."""
-_NEAR = 8.0
-"""Points between the edges or middles of figures of one column, at most."""
+_HEADER_UNITS = 12
 _FEWEST_ROWS = 2
-_LONE = 40.0
-"""Points to the left of the only column of figures in which its name may stand."""
-_CENTRED = 0.15
-"""A name this close to the middle of all columns, in shares of their width, belongs to all."""
 _SAME_LINE = 0.4
 """Distance of two baselines of one line, in font sizes, at most."""
 _INDENT = 4.0
@@ -47,40 +37,9 @@ _SPLIT = 0.1
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
-@dataclass(slots=True)
-class _Column:
-    """A column of figures: its edges, its rows, its name, and where the space beside it begins.
-
-    ``group`` is the name that it shares with the columns beside it.
-    """
-
-    left: float
-    right: float
-    rows: int = 1
-    name: str = ""
-    band: float = 0.0
-    group: str = ""
-
-    def holds(self, cell: Line) -> bool:
-        """Whether a figure stands in this column: by its right or left edge, or in the middle."""
-        left, right = cell.left - self.left, cell.right - self.right
-        return min(abs(right), abs(left), abs(left + right) / 2) <= _NEAR
-
-    @property
-    def full_name(self) -> str:
-        return f"{self.group} {self.name}".strip()
-
-    def add_name(self, text: str) -> None:
-        self.name = f"{self.name} {text}".strip()
-
-    def add_group(self, text: str) -> None:
-        if self.name:
-            self.add_name(text)
-        else:
-            self.group = f"{self.group} {text}".strip()
-
-
-def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
+def find_tables(
+    units: Sequence[Unit], drawn: Mapping[int, tuple[Floats, Floats]]
+) -> Iterator[Mark]:
     """Yield the marks of the tables of a document; ``units`` are in the order of the text."""
     before = ""
     names = _Names()
@@ -92,7 +51,7 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
         before = " ".join(cell.text for cell in page[-1].cells)
         names.is_near = False
         at, free = 0, 0
-        above: list[_Column] = []
+        above: Sequence[Column] = []
         while at < len(page):
             if not page[at].figures or page[at].names_years:
                 at += 1
@@ -101,8 +60,12 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
             if rows >= _FEWEST_ROWS:
                 first = _header(page, at, free)
                 table = page[at : last + 1]
-                columns = _columns(table)
-                length, words = _name(columns, page[first:at])
+                columns = columns_of(table)
+                header = page[first:at]
+                tops = [cell.base - cell.size for unit in header for cell in unit.cells]
+                low = min(cell.base for cell in page[at].cells)
+                rules = below_cells(*drawn[page[at].page], min(tops, default=low), low)
+                length, words = add_names(columns, header, rules)
                 if not any(column.name for column in columns):
                     _inherit(columns, above)
                 above = columns
@@ -130,10 +93,14 @@ def are_words(rows: Sequence[Row]) -> bool:
 
 
 def _is_below(line: Line, after: Line) -> bool:
-    """Whether a line is the next of a cell: below another, at its left, its right or its middle."""
+    """Whether a line is the next of a cell: below another, at its left, its right or its middle.
+
+    Or the mark of a list stands before it.
+    """
     left, right = after.left - line.left, after.right - line.right
     aligned = min(abs(left), abs(right), abs(left + right) / 2) <= _INDENT * after.size
-    return aligned and after.base - line.base >= _SAME_LINE * after.size
+    below = aligned and after.base - line.base >= _SAME_LINE * after.size
+    return below or not any(map(str.isalnum, line.text))
 
 
 @dataclass(slots=True)
@@ -156,7 +123,7 @@ class _Names:
         """Whether a table has columns as wide as these; pages may have other margins."""
         steps = zip(pairwise(self.edges), pairwise(table.columns), strict=False)
         alike = len(self.edges) == len(table.columns)
-        return alike and all(abs(b - a - (d - c)) <= _NEAR for (a, b), (c, d) in steps)
+        return alike and all(abs(b - a - (d - c)) <= NEAR for (a, b), (c, d) in steps)
 
 
 def _of_words(
@@ -172,16 +139,25 @@ def _of_words(
     goes_on = above.go_on(table) and page <= above.page + 2  # one may not be read
     if goes_on and above.is_near:
         names, at = above.names, int(texts[0] == above.names)
-    elif names_columns([*enumerate(texts, 1)], first):
-        # Further rows of names have no label either, as in "| 2024 | | 2025", "| Sales | Costs".
-        below = takewhile(lambda row: not row[0], texts[first + 1 : -1])
-        header = [texts[first], *(below if not texts[first][0] else ())]
+    elif header := _header_rows(rows, first):
         names, at = column_names(header), first + len(header)
     else:  # between the pages may be a note
         names, at = above.names if goes_on and page > above.page else (), 0
     caption = caption_in(before) or title
     yield from table_marks(rows[0].start, rows[at].start, rows[-1].end, names, caption)
     return _Names(names, table.columns, page)
+
+
+def _header_rows(rows: Sequence[Unit], first: int) -> Sequence[Sequence[str]]:
+    """The rows that name the columns of a ruled table, from a row on; none if none do."""
+    texts = [row.texts for row in rows]
+    # The next have no label either, as in "| 2024 | | 2025", "| Sales | Costs"; or that of the
+    # first goes on over them.
+    below = takewhile(lambda k: not texts[k][0], range(first + 1, len(rows) - 1))
+    last = first + 1 + sum(1 for k in below if not texts[first][0] or rows[k].goes_on)
+    whole = [column_names(texts[first:last]), *texts[last:]]
+    are_names = any(names_columns([*enumerate(each, 1)], 0) for each in (whole, texts[first:]))
+    return texts[first:last] if are_names else ()
 
 
 def _has_amounts(rows: Sequence[Unit]) -> bool:
@@ -215,118 +191,17 @@ def _header(page: Sequence[Unit], at: int, free: int) -> int:
     return first
 
 
-def _columns(rows: Sequence[Unit]) -> list[_Column]:
-    """The columns of figures, from left to right; those of few rows among many are dropped."""
-    columns: list[_Column] = []
-    for row in rows:
-        for cell in row.figures:
-            column = next((c for c in columns if c.holds(cell)), None)
-            if column is None:
-                columns.append(_Column(cell.left, cell.right))
-            else:
-                column.left = min(column.left, cell.left)
-                column.right = max(column.right, cell.right)
-                column.rows += 1
-    fewest = 1 if len(rows) < 4 else max(2, len(rows) // 8)
-    columns = sorted((c for c in columns if c.rows >= fewest), key=lambda column: column.right)
-    steps = [b.right - a.right for a, b in pairwise(columns)]
-    edge = columns[0].right - median(steps) if steps else columns[0].left - _LONE if columns else 0
-    for column in columns:
-        column.band, edge = min(edge, column.left), column.right
-    return columns
-
-
-def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]:
-    """Give the columns their names.
-
-    Returns:
-        Units after which the rows begin, and the words above and beside the names.
-    """
-    words: list[str] = []
-    named = end = 0
-    for number, unit in enumerate(header, 1):
-        for cells in _lines(unit.cells):
-            above = [c for c in cells if columns and (c.left + c.right) / 2 > columns[0].band]
-            words += [cell.text for cell in cells if cell not in above]
-            if above:
-                named, end = number, len(words)
-                _name_line(columns, above)
-    wrong = any(len(each.name) > _NAME or _TWO_YEARS.search(each.full_name) for each in columns)
-    for column in columns:
-        column.name, column.group = "" if wrong else column.full_name, ""
-    if wrong:
-        return len(header), ""
-    # What stands below the names is the name of a section.
-    return (named, " ".join(words[:end])) if named else (len(header), " ".join(words))
-
-
-def _lines(cells: Sequence[Line]) -> Iterator[list[Line]]:
-    """Yield the cells of each line, from the top and from the left."""
-    line: list[Line] = []
-    for cell in sorted(cells, key=lambda cell: cell.base):
-        if line and cell.base - line[0].base > _SAME_LINE * cell.size:
-            yield sorted(line, key=lambda each: each.left)
-            line = []
-        line.append(cell)
-    if line:
-        yield sorted(line, key=lambda each: each.left)
-
-
-def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
-    """Give columns the names of one line: in turn if they are as many, else by place."""
-    each, left_over = divmod(len(columns), len(cells))
-    years = len(cells) > 1 and all(YEAR.fullmatch(cell.text) for cell in cells)
-    if not left_over and (each == 1 or (each and years)):
-        for number, column in enumerate(columns):
-            column.add_name(cells[number // each].text)
-        return
-    if not left_over and each and _are_above(columns, cells):
-        for number, column in enumerate(columns):
-            column.add_group(cells[number // each].text)
-        return
-    for cell in cells:
-        middle = (cell.left + cell.right) / 2
-        left, right = columns[0].band, columns[-1].right
-        alone = len(cells) == 1 and abs(middle - (left + right) / 2) < _CENTRED * (right - left)
-        if alone and YEAR.fullmatch(cell.text):  # of all columns, or of the one below it
-            alone = not any(c.left - _NEAR < middle < c.right + _NEAR for c in columns)
-        for column in columns:
-            inside = min(column.right, cell.right) - max(column.band, cell.left)
-            if (
-                alone
-                or column.band < middle <= column.right + _NEAR
-                or inside > 0.5 * (column.right - column.band)
-            ):
-                column.add_name(cell.text)
-
-
-def _are_above(columns: Sequence[_Column], cells: Sequence[Line]) -> bool:
-    """Whether each of several names stands in the middle above as many columns as the others."""
-    each = len(columns) // len(cells)
-    # Below another name, it may be a part of the name of the middle column.
-    below = any(column.full_name for column in columns)
-    for number, cell in enumerate(cells):
-        group = columns[number * each : (number + 1) * each]
-        left, right = group[0].band, group[-1].right
-        if abs((cell.left + cell.right) / 2 - (left + right) / 2) > _CENTRED * (right - left):
-            return False
-        middle = group[each // 2]
-        if below and each % 2 and cell.width < middle.right - middle.band:
-            return False
-    return len(cells) > 1
-
-
-def _inherit(columns: Sequence[_Column], above: Sequence[_Column]) -> None:
+def _inherit(columns: Sequence[Column], above: Sequence[Column]) -> None:
     """Take the names of the table above, whose columns stand in the same places."""
     if len(columns) == len(above) and all(
-        abs(one.right - other.right) <= _NEAR for one, other in zip(columns, above, strict=True)
+        abs(one.right - other.right) <= NEAR for one, other in zip(columns, above, strict=True)
     ):
         for one, other in zip(columns, above, strict=True):
             one.name = other.name
 
 
 def _marks(
-    page: Sequence[Unit], part: tuple[int, int, int], columns: Sequence[_Column], words: str
+    page: Sequence[Unit], part: tuple[int, int, int], columns: Sequence[Column], words: str
 ) -> list[Mark]:
     """The marks of a table: first unit, first row and last row."""
     first, at, last = part
@@ -341,7 +216,7 @@ def _marks(
     return table_marks(start, body, end, named, caption[:_CAPTION], unsplit)
 
 
-def _agree(row: Unit, columns: Sequence[_Column]) -> bool:
+def _agree(row: Unit, columns: Sequence[Column]) -> bool:
     """Whether the figures of a row, told by its text alone, stand in their columns."""
     text = " ".join(cell.text for cell in row.cells)
     if not figure_cells(text, len(columns)):
