@@ -16,7 +16,7 @@ from milepost.cli.question import (
     no_cache_option,
     takes_search_options,
 )
-from milepost.cli.sources import model_folder, unsure
+from milepost.cli.sources import model_folder, note_file, unsure
 from milepost.errors import InputError, UnreadableFile
 from milepost.exports.records import marked_record, print_json
 from milepost.wording import counted, percentage
@@ -81,6 +81,8 @@ def annotate(
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
     if Path(pdf).expanduser().is_dir():
         raise InputError(f"{pdf} is a folder", "one of the PDFs in it")
+    for question in questions:
+        note_file(options, question, "one PDF at a time is marked")
     k, least = options.k or DEFAULT_K, options.min_score
     with _opened(replace(options, paths=(pdf,))) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)

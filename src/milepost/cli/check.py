@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +33,8 @@ from milepost.cli.sources import (
     complaints,
     expand,
     model_folder,
+    note_file,
+    read_stdin,
     select,
     unreadable,
 )
@@ -122,10 +123,9 @@ def check(options: SearchOptions, detail: Detail, text: str) -> int:
     if text == "-":
         if "-" in paths:
             raise click.UsageError("stdin cannot be both a PATH and TEXT")
-        from milepost.documents.encoding import decode
-
-        text = decode(sys.stdin.buffer.read(), "stdin")[0]
+        text = read_stdin(options.reading).text
     _refuse_swapped(paths, text)
+    note_file(options, text, f"`milepost check … - < {text}` reads it")
     prepared(text)  # before anything is read
     where = as_filter(options.where)
     if paths:

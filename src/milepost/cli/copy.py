@@ -6,12 +6,12 @@ from pathlib import PurePath
 
 import click
 
-from milepost.cli.console.options import Interrupted, json_option, model_option, place_option
+from milepost.cli.console.options import Interrupted, json_option, model_option, place_option, say
 from milepost.cli.console.progress import Gauge
 from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.exports.records import print_json, report_record
-from milepost.store.address import IndexPlace, label
+from milepost.store.address import IndexPlace, label, local_folder
 from milepost.wording import counted
 
 
@@ -51,3 +51,5 @@ def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None
         counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds]
         counts.append(f"{counted(report.sentences, 'sentence')} copied")
         click.echo(f"{label(target)}: {', '.join(counts)}")
+        if (uploads := local_folder(source) / "uploads").is_dir():
+            say(f"the files in {uploads} are not copied; copy the folder beside the index")

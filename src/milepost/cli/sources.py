@@ -53,6 +53,13 @@ def read_stdin(options: ReadOptions) -> Document:
     return read_bytes(data, STDIN, None, options)
 
 
+def note_file(options: SearchOptions, words: str, instead: str) -> None:
+    """Say so where words that are looked for are the name of a file, which is not read."""
+    with suppress(OSError, ValueError):  # too long for a name, a null character
+        if not options.settings.quiet and Path(words).is_file():
+            say(f"{words} is a file, and only its name is looked for; {instead}")
+
+
 def model_for(options: SearchOptions, sources: Sequence[str | Document] = ()) -> str | None:
     """The model that is named, else the one that reads the language of the PATHs' files.
 

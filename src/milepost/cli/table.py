@@ -131,4 +131,7 @@ def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexRepor
         record = {"path": str(out.absolute()), "rows": len(rows), "answered": answered}
         print_json(record, report)
     elif not options.settings.quiet:
-        say(f"{out}: {counted(len(rows), 'row')}, {answered:,} with a passage")
+        rest = (
+            "; --min-score 0 fills the others" if options.min_score and answered < len(rows) else ""
+        )
+        say(f"{out}: {counted(len(rows), 'row')}, {answered:,} with a passage{rest}")

@@ -149,7 +149,8 @@ def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
 
 def _damaged(graph: Path, error: Exception) -> ModelError:
     last = (str(error).strip() or type(error).__name__).splitlines()[-1]
-    return ModelError(f"{graph} cannot be compiled: {last}", "reinstall the model")
+    hint = "free some memory" if "bad_alloc" in last else "reinstall the model"
+    return ModelError(f"{graph} cannot be compiled: {last}", hint)
 
 
 @lru_cache(maxsize=1)
