@@ -20,7 +20,7 @@ NEAR = 8.0
 """Points between the edges or middles of figures of one column, at most."""
 _LONE = 40.0
 """Points to the left of the only column of figures in which its name may stand."""
-_SAME_LINE = 0.4
+SAME_LINE = 0.4
 """Distance of two baselines of one line, in font sizes, at most."""
 _TOUCHES = 0.3
 """Font sizes between two parts of one name, at most."""
@@ -33,7 +33,6 @@ _CENTRED = 0.15  # of their width: a name this close to the middle of columns is
 _SURE = 3.0  # times that names of some columns are nearer to their middle than those of all
 _OFF = 0.75  # a name this far from a place does not stand there
 _UNNAMED = 0.1  # how much further off a name may be if that leaves no column without one
-
 
 _OF_ALL = re.compile(r"\(.*\b(?:thousands|millions|billions|unaudited)\b.*\)", re.I)
 """What belongs to all figures, wherever it stands."""
@@ -144,7 +143,7 @@ def _lines(cells: Sequence[tuple[Line, int]]) -> Iterator[list[tuple[Line, int]]
     """Yield the cells of each line, from the top and from the left."""
     by_height = sorted(cells, key=lambda each: each[0].base)
     lines = in_runs(
-        by_height, lambda line, each: each[0].base - line[0][0].base <= _SAME_LINE * each[0].size
+        by_height, lambda line, each: each[0].base - line[0][0].base <= SAME_LINE * each[0].size
     )
     for line in lines:
         joined: list[tuple[Line, int]] = []
@@ -237,7 +236,8 @@ class _Names:
             widest = max(whole, key=lambda span: span[1] - span[0], default=(0, 0))
             if widest[1] > widest[0]:
                 return {widest}
-            starts, ends = {edge[1] for edge in edges}, {edge[2] for edge in edges}
+            starts = {edge[1] for edge in edges if edge[1] <= cell.left + _BESIDE}
+            ends = {edge[2] for edge in edges if edge[2] >= cell.right - _BESIDE}
             if found := self._above(cell, edges, {*product(starts, ends)}):
                 return found
         return set()
@@ -260,10 +260,11 @@ class _Names:
             off = abs(left - right) / 2
             if not centred and start > self.columns[0].band - NEAR:
                 off = min(off, left, right)
-            around = min(left, right) >= -_BESIDE and off <= NEAR / 2
-            if around and self._is_alone(cell, start, end, edges[0][0]):
-                inside = [k for k, c in enumerate(self.columns) if start < c.middle < end]
-                found |= {(inside[0], inside[-1])} if inside else set()
+            if min(left, right) < -_BESIDE or off > NEAR / 2:
+                continue
+            inside = [k for k, c in enumerate(self.columns) if start < c.middle < end]
+            if inside and self._is_alone(cell, start, end, edges[0][0]):
+                found.add((inside[0], inside[-1]))
         return found
 
     def _is_alone(self, cell: Line, left: float, right: float, low: float) -> bool:

@@ -14,7 +14,13 @@ from itertools import groupby, pairwise, takewhile
 from milepost.documents.readers.builder import caption_in, table_marks
 from milepost.documents.readers.grid import column_names, names_columns
 from milepost.documents.readers.pdf.cells import Unit, is_value
-from milepost.documents.readers.pdf.headers import NEAR, Column, add_names, columns_of
+from milepost.documents.readers.pdf.headers import (
+    NEAR,
+    SAME_LINE,
+    Column,
+    add_names,
+    columns_of,
+)
 from milepost.documents.readers.pdf.records import Floats, Line
 from milepost.documents.readers.pdf.rules import Row, Ruled, below_cells
 from milepost.table_rows import figure_cells
@@ -25,8 +31,6 @@ _SECTIONS = 3
 """Lines without figures that may follow each other inside a table."""
 _HEADER_UNITS = 12
 _FEWEST_ROWS = 2
-_SAME_LINE = 0.4
-"""Distance of two baselines of one line, in font sizes, at most."""
 _INDENT = 4.0
 """Font sizes that the lines of a cell are off each other at their nearest edges, at most."""
 _CAPTION = 300
@@ -99,7 +103,7 @@ def _is_below(line: Line, after: Line) -> bool:
     """
     left, right = after.left - line.left, after.right - line.right
     aligned = min(abs(left), abs(right), abs(left + right) / 2) <= _INDENT * after.size
-    below = aligned and after.base - line.base >= _SAME_LINE * after.size
+    below = aligned and after.base - line.base >= SAME_LINE * after.size
     return below or not any(map(str.isalnum, line.text))
 
 
