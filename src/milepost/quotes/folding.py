@@ -178,8 +178,7 @@ _PAIRS = (
     ("](", _LINK),
     (">`_", _RST_LINK),
     ("][", _REF_LINK),
-    ("<http", _ADDRESS),
-    ("<mailto", _ADDRESS),
+    ("<", _ADDRESS),
 )
 """What a text holds that may have one of the pairs of signs, and its pattern."""
 _ESCAPE = re.compile(r"\\(?=[*_#`~\[\]])")
