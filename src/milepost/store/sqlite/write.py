@@ -177,13 +177,14 @@ def vacuum(connection: sqlite3.Connection, meta: schema.Meta, folder: Path) -> i
     one that has the old file mapped reads on in it. Returns the new generation.
     """
     old, live = View(folder, meta, mapped(folder, meta), set()), runs(connection)
-    old.verify(live)
     generation, place = meta.generation + 1, 0
     path = folder / segment.file_name(generation)
     segment.create(path)
     connection.execute("DELETE FROM runs WHERE NOT live")
     with path.open("ab") as file:  # nobody reads it yet
-        for first, count, start, _ in live.tolist():
+        for run in live:
+            old.verify(run[None])
+            first, count, start, _ = run.tolist()
             file.write(old.segment.packed(start, start + count))
             connection.execute("UPDATE runs SET place = ? WHERE first = ?", (place, first))
             place += count
