@@ -60,16 +60,15 @@ def test_notes_of_what_is_not_read() -> None:
     assert document.notes == ("struck-out text in 2 places was left out",)
 
 
-MAIL = (
-    b"From: a@x.org\nSubject: Well\nContent-Type: text/plain; charset=utf-8\n\nThe well is dry.\n"
-)
+MAIL = b"From: a@x.org\nSubject: Well\nContent-Type: text/plain\n\nThe well is dry.\n"
 
 
 @pytest.mark.parametrize(
     ("data", "name"),
     [
         (b"\xef\xbb\xbf" + MAIL, "a.eml"),
-        (b"\r\n\n" + MAIL, "a.eml"),
+        (b"\r\n\n" + MAIL, "a.msg"),
+        ("Pump\tNote\n7\tThe well is dry.\n".encode("utf-16"), "a.xls"),
         (MAIL.decode().encode("utf-16"), "a.eml"),
         (b"99   \n" + MAIL + b"<?xml version='1.0'?><plist/>", "a.emlx"),
         (b"From a Mon Jun  1 10:00:00 2009\n\nThe well is dry.\n", "a.mbox"),
@@ -81,7 +80,7 @@ MAIL = (
         (
             b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=B\n\n--B\n"
             b"Content-Type: text/html\n\n<p>The well is dry.</p>\n--B--\n",
-            "a.mht",
+            "a.doc",
         ),
         (
             b"<?xml version='1.0'?><FictionBook xmlns='f'><body><section><p>The well is dry.</p>"

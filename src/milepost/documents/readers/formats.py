@@ -100,7 +100,12 @@ _XML = re.compile(
 
 _READ_XML = {b"FictionBook": "fiction book", b"office:document": "opendocument"}
 
-_SAVED = re.compile(rb"\s*(?:From: <?Saved by|Content-Type: multipart/related)", re.I)
+_SAVED = re.compile(
+    rb"\s*(?:(?:Date|Message-ID|Subject|MIME-Version|X-[\w-]+): .*\n)*"
+    rb"(?:From: <?Saved by|Content-Type: multipart/related)",
+    re.I,
+)
+_MAIL = re.compile(rb"\s*[\w-]+: .*\r?\n(?:.+\r?\n)*?(?:From|To|Subject|Date): ", re.I)
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
@@ -230,6 +235,10 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         return _READ_XML[known]
     suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
+    if suffix == ".xls" and b"\0" not in head:  # programs of sheets open text with this suffix
+        return "delimited"
+    if chosen == "msg" and _MAIL.match(head):
+        return "eml"
     if chosen in _CONTAINERS:
         raise UnreadableFile(
             f"{name} is not a {suffix[1:]} file, in spite of its suffix", "save it again"
