@@ -15,7 +15,7 @@ from milepost.errors import InputError, UnreadableFile
 from milepost.index import Index
 from milepost.testing import fake_index
 from milepost.types import Box
-from support.pdf_writer import PdfPage, with_stream_table, write_pdf
+from support.pdf_writer import PdfPage, one_page, with_stream_table, write_pdf
 
 REAL = ["pdf-table-prices.pdf", "pdf-paper-two-column.pdf", "pdf-report-single-column.pdf"]
 
@@ -108,6 +108,21 @@ def test_a_text_that_is_not_that_of_the_page_has_none() -> None:
     assert boxes_of_span(other, data, False, at, at + 4) == []
     at = other.text.index("burrows")
     assert boxes_of_span(other, data, False, at, at + 7) == document.boxes(at, at + 7)
+
+
+def test_letters_larger_than_their_font_says() -> None:
+    """Those of a font of pictures (Type 3) may have any size and height."""
+    font = (
+        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 30]/FontMatrix[1 0 0 1 0 0]/FirstChar 97"
+        b"/LastChar 98/Widths[10 10]/Encoding<</Differences[97/a/b]>>"
+        b"/CharProcs<</a 6 0 R/b 7 0 R>>>>"
+    )
+    drawn = (b"10 0 0 0 9 %d d1 0 0 9 %d re f" % (high, high) for high in (10, 30))
+    letters = (b"<</Length %d>>stream\n%s\nendstream" % (len(each), each) for each in drawn)
+    data = one_page(b"BT /F1 1 Tf 72 700 Td (abab) Tj ET", font, *letters)
+    document = read_pdf(data, "a.pdf", None)
+    (box,) = document.boxes(0, len(document.text))
+    assert box.bottom - box.top == pytest.approx(30, abs=1)
 
 
 def test_damaged_files_are_named() -> None:

@@ -57,7 +57,9 @@ def _box_of(part: Integers, ink: Floats, line: Line, page: int) -> Box | None:
     spots = ink[wanted]
     across = 0 if line.angle % 180 in range(45, 135) else 1
     middle = (spots[:, across] + spots[:, across + 2]) / 2
-    level = np.abs(middle - np.median(middle)) < 1.2 * line.largest
+    usual = np.argsort(middle)[len(middle) // 2]
+    high = spots[usual, across + 2] - spots[usual, across]  # a font may have the wrong size
+    level = np.abs(middle - middle[usual]) < 1.2 * max(line.largest, high)
     left, top = spots[level, :2].min(axis=0).tolist()
     right, bottom = spots[level, 2:].max(axis=0).tolist()
     return Box(page, left, top, right, bottom)
