@@ -210,7 +210,7 @@ def test_pdf() -> None:
     data = pdf_of(["Words on a page."])
     assert read_bytes(data, "a.pdf").properties == {}
     info = (
-        b"<< /Title (Bees) /Author (Ann Lee) /Keywords (a; b) /CreationDate "
+        b"<< /Title (Microsoft Word - Bees) /Author (Ann Lee) /Keywords (a; b) /CreationDate "
         b"(D:20200301120000+01'00') /Subject () >>"
     )
     number = data.count(b" 0 obj") + 1

@@ -18,6 +18,10 @@ from milepost.errors import UnreadableFile
 from milepost.properties import Properties, iso_date
 
 _LAYER = re.compile(rb"/OC\s*(?:\d+\s+\d+\s+R|<<)")
+_PRINTED = re.compile(r"^Microsoft (?:Word|Excel|PowerPoint) - ")
+_SUFFIX = re.compile(
+    r"\.(?:docx?|xlsx?|pptx?|odt|rtf|wpd|pages|indd|tmp|pdf|ps|dvi)$", re.IGNORECASE
+)
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
 
@@ -83,6 +87,17 @@ def _refusal(name: str) -> UnreadableFile:
     return UnreadableFile(f"{name} is damaged or truncated", "open and save it again")
 
 
+def _title(said: str) -> str:
+    """The title without what printing from a program adds; empty if it is only the name of a file.
+
+    >>> _title("Microsoft Word - Bees and wax.docx"), _title("a9R_bg.tmp")
+    ('Bees and wax', '')
+    """
+    title = _PRINTED.sub("", said, count=1)
+    name = _SUFFIX.sub("", title)
+    return name if name == title or " " in name else ""
+
+
 def read_properties(document: Any) -> Properties:
     """The properties of an open document; the lock of ``glyphs`` must be held."""
 
@@ -93,7 +108,7 @@ def read_properties(document: Any) -> Properties:
             return None
 
     return metadata.properties(
-        title=said("Title"),
+        title=_title(said("Title") or ""),
         author=said("Author"),
         date=iso_date(said("CreationDate") or "") or iso_date(said("ModDate") or ""),
         language=text_of(pdfium.FPDFCatalog_GetLanguage, document.raw),
