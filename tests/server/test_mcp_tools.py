@@ -146,7 +146,7 @@ def test_a_document_that_is_removed_during_a_search_has_its_name(monkeypatch) ->
 
 
 def test_a_quotation_is_checked(server, index) -> None:
-    result = call(server, "check", text="Bees 😀 are small insects.", documents=["note.txt"])
+    result = call(server, "check", text="Bees 😀 are small insects.", documents="note.txt")
     found = result.structured_content
     assert found["verdict"] == "near"
     assert tokens(index, result) <= 1500

@@ -40,7 +40,12 @@ _MOST_DOCUMENTS = 10_000
 
 
 def _few(value: Any) -> Any:
-    """Refuse a list by its first wrong item: pydantic would say something of each."""
+    """Take one name for a list of it, as many agents write; refuse a list by its first wrong item.
+
+    Pydantic would say something of each item.
+    """
+    if isinstance(value, str):
+        return [value]
     if isinstance(value, list):
         if len(value) > _MOST_DOCUMENTS:
             raise ValueError(f"at most {_MOST_DOCUMENTS:,} documents")
