@@ -297,14 +297,16 @@ def test_an_upload_is_refused_cancelled_or_sent_again(
     held: list[Route] = []
 
     def hold(route: Route) -> None:
-        if route.request.method != "POST" or len(held) == 2:
+        if route.request.method != "POST" or len(held) == 3:
             route.continue_()
             return
         held.append(route)
         if len(held) == 2:
+            route.fulfill(status=413, body="<html>413 Request Entity Too Large</html>")
+        elif len(held) == 3:
             route.fulfill(status=507, json={"error": {"message": "no space is left"}})
 
-    with tabs(own.url, allowed=("net::ERR_", "507")) as page:
+    with tabs(own.url, allowed=("net::ERR_", "413", "507")) as page:
         open_page(page, own.url)
         with own.client() as client:
             told = client.get("/ready").json() | {"max_upload": 10}
@@ -312,15 +314,16 @@ def test_an_upload_is_refused_cancelled_or_sent_again(
         page.route(re.compile("/documents$"), hold)
         page.reload()
         page.wait_for_selector("#results h2")
-        files = {"long": b"x" * 11, "slow": b"Slow.", "next": b"Next."}
+        files = {"long": b"x" * 11, "slow": b"Slow.", "wide": b"Wide.", "next": b"Next."}
         page.set_input_files("#files", [write_files(tmp_path, files) / name for name in files])
         page.wait_for_selector("#uploads li:has-text('it is larger than 10 bytes')")
         page.wait_for_selector("#uploads li:has-text('Uploading')")
         page.get_by_label("Cancel the upload of slow").click()
+        page.wait_for_selector("#uploads li:has-text('wide'):has-text('proxy')")
         page.wait_for_selector("#uploads li:has-text('no space is left')")
         page.get_by_role("button", name=re.compile("Upload .* again")).click()
         page.wait_for_selector("#documents li:has-text('next')")
-        assert page.locator("#uploads li").count() == 1
+        assert page.locator("#uploads li").count() == 2
         assert page.locator("#documents li", has_text="slow").count() == 0
         remove(page, "next")
 

@@ -83,7 +83,8 @@ async function request(path, options) {
 function messageOf(body, status) {
   try {
     return JSON.parse(body).error.message;
-  } catch {
+  } catch { // of a proxy, which has limits of its own
+    if (status === 413) return "it is larger than a proxy before the server lets through";
     return `The server answered with status ${status}.`;
   }
 }
