@@ -1,6 +1,7 @@
 """int8 where the CPU gains by it, float where it does not, and one index for both."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -217,3 +218,10 @@ def test_a_graph_that_is_missing(tmp_path: Path) -> None:
     for cache in (None, tmp_path / "cache"):
         with pytest.raises(ModelError, match=r"none\.xml cannot be compiled"):
             openvino.OpenVinoEngine(tmp_path / "none.xml", cache=cache, in_float=True)
+
+
+def test_too_little_memory_is_said(encoders: dict[str, milepost.Encoder], monkeypatch) -> None:
+    infer = Mock(side_effect=RuntimeError("Exception from x.cpp:\n[CPU] a node can't alloc\n\n"))
+    monkeypatch.setattr(encoders["float"]._engine, "_request", Mock(infer=infer))
+    with pytest.raises(ModelError, match="free some memory"):
+        encoders["float"].encode_query("Who builds?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from importlib import import_module
@@ -212,7 +213,8 @@ class SearchOptions:
 def _import_later() -> None:
     """Import what a search needs next, while the model is compiled."""
     for module in ("tokenizers", "milepost.store.sqlite", "rich.console", "milepost.cli.answer"):
-        import_module(module)
+        with suppress(ImportError):  # too little memory, say: where it is needed, it is reported
+            import_module(module)
 
 
 def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:

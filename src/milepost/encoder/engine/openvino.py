@@ -23,6 +23,8 @@ from milepost.errors import InputError, ModelError
 ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
 """Allocators that crash a compiling process if preloaded (openvino issue 29025; 2026.4 too)."""
 
+_NO_MEMORY = "alloc"  # of "std::bad_alloc", "can't alloc" and "Cannot allocate memory"
+
 
 def usable_cpus() -> int:
     """Count the CPUs that this process may run on, by its affinity."""
@@ -85,7 +87,12 @@ class OpenVinoEngine:
     ) -> NDArray[np.float32]:
         """See ``Engine.run``."""
         with self._one:
-            self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
+            try:
+                self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
+            except RuntimeError as error:
+                if _NO_MEMORY not in str(error):
+                    raise
+                raise _failed(self._name, "run", error) from error
             # The next call reuses the tensor's memory.
             result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
         return result
@@ -117,7 +124,7 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     try:
         return _compile(str(graph), settings)
     except RuntimeError as error:
-        raise _damaged(graph, error) from error
+        raise _failed(graph, "compiled", error) from error
 
 
 def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
@@ -133,7 +140,7 @@ def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) ->
                 float_graph.forget(kept)
         return _compile(float_graph.in_memory(core, graph), settings)
     except (OSError, RuntimeError) as error:
-        raise _damaged(graph, error) from error
+        raise _failed(graph, "compiled", error) from error
 
 
 def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
@@ -147,10 +154,10 @@ def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
         return _core().compile_model(graph, "CPU", ours)
 
 
-def _damaged(graph: Path, error: Exception) -> ModelError:
+def _failed(graph: Path | str, done: str, error: Exception) -> ModelError:
     last = (str(error).strip() or type(error).__name__).splitlines()[-1]
-    hint = "free some memory" if "bad_alloc" in last else "reinstall the model"
-    return ModelError(f"{graph} cannot be compiled: {last}", hint)
+    hint = "free some memory" if _NO_MEMORY in last else "reinstall the model"
+    return ModelError(f"{graph} cannot be {done}: {last}", hint)
 
 
 @lru_cache(maxsize=1)
