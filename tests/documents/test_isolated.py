@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -36,10 +37,16 @@ def test_results_and_errors_come_back(isolated: Isolated, tmp_path: Path) -> Non
     assert isolated.call(divmod, 7, 2) == (3, 1)
 
 
-def test_a_process_that_dies_is_replaced(isolated: Isolated) -> None:
+def test_a_process_that_dies_is_replaced(isolated: Isolated, monkeypatch) -> None:
+    full = OSError("too many processes")
     mine = isolated.call(os.getpid)
     with pytest.raises(UnreadableFile, match="crashed its reader"):
         isolated.call(os.kill, mine, signal.SIGSEGV)
+    with monkeypatch.context() as patched:
+        patched.setattr("multiprocessing.util.spawnv_passfds", Mock(side_effect=full))
+        for _ in range(2):
+            with pytest.raises(OSError, match="processes"):
+                isolated.call(os.getpid)
     assert isolated.call(os.getpid) not in (mine, os.getpid())
 
 

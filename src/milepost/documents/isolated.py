@@ -74,11 +74,12 @@ class Isolated:
             # Not forked: the server has threads, whose locks a fork would copy as they are.
             context = multiprocessing.get_context("spawn")
             self._pipe, theirs = context.Pipe()
-            self._process = context.Process(
+            process = context.Process(
                 target=_serve, args=(theirs, self._memory), name="milepost-reader", daemon=True
             )
-            self._process.start()
-            theirs.close()
+            with theirs:
+                process.start()
+            self._process = process  # one that could not start cannot be stopped
             if not self._pipe.poll(_START) or self._pipe.recv() != _READY:
                 raise EOFError
         return self._pipe
