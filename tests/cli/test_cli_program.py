@@ -1,5 +1,7 @@
 """The door: errors of one line, exit codes, what is imported."""
 
+from unittest.mock import Mock
+
 import pytest
 
 import milepost
@@ -45,32 +47,31 @@ def test_debug_shows_the_traceback(cli, tmp_path):
     assert plain.exit_code == debug.exit_code == 2
 
 
-def test_an_unexpected_error_is_one_line(refusal, monkeypatch):
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError("division by zero")
-
-    monkeypatch.setattr("milepost.encoder.engine.shipped_models", broken)
+@pytest.mark.parametrize(
+    ("error", "bug"), [(ZeroDivisionError("division by zero"), True), (MemoryError(), False)]
+)
+def test_an_unexpected_error_is_one_line(refusal, monkeypatch, error, bug):
+    monkeypatch.setattr("milepost.encoder.engine.shipped_models", Mock(side_effect=error))
     said = refusal("models")
-    assert "unexpected ZeroDivisionError" in said
-    assert "--debug" in said
+    assert ("unexpected ZeroDivisionError" in said) == ("--debug" in said) == bug
+    assert ("free some memory" in said) != bug
 
 
 def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
-    def broken(*_: object) -> None:
-        raise MilepostError("two\nlines \x1b[31m", "mend")
-
-    monkeypatch.setattr("milepost.encoder.engine.shipped_models", broken)
+    broken = MilepostError("two\nlines \x1b[31m", "mend")
+    monkeypatch.setattr("milepost.encoder.engine.shipped_models", Mock(side_effect=broken))
     assert cli("models").stderr == "milepost: two lines ␛[31m; try: mend\n"
 
 
-def test_ctrl_c_behind_another_error_is_still_ctrl_c(cli, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "place"), [("models", "encoder.engine.shipped_models"), ("doctor", "encoder.load")]
+)
+def test_ctrl_c_behind_another_error_is_still_ctrl_c(cli, monkeypatch, command, place):
     """An extension interrupted while it loads raises ImportError; that is no fault of ours."""
-
-    def interrupted(*_: object) -> None:
-        raise ImportError("initialization failed") from KeyboardInterrupt()
-
-    monkeypatch.setattr("milepost.encoder.engine.shipped_models", interrupted)
-    result = cli("models")
+    hidden = ImportError("initialization failed")
+    hidden.__cause__ = KeyboardInterrupt()
+    monkeypatch.setattr(f"milepost.{place}", Mock(side_effect=hidden))
+    result = cli(command)
     assert (result.exit_code, result.stderr) == (130, "milepost: interrupted\n")
 
 

@@ -19,6 +19,7 @@ from milepost._numpy import np
 from milepost._optional import REINSTALL
 from milepost.cli.console.screen import size_text
 from milepost.cli.models import tree_bytes
+from milepost.cli.program import was_interrupted
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ def _engine(folder: ModelFolder, precision: Arithmetic | None) -> Iterator[Findi
         yield Finding("engine", "broken", error.problem, error.hint)
         return
     except (ImportError, RuntimeError) as error:
+        if was_interrupted(error):
+            raise
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         yield Finding(
             "engine", "broken", first, "pip install --force-reinstall openvino tokenizers"

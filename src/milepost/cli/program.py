@@ -102,7 +102,7 @@ def _fail(error: Exception, settings: Settings) -> int:
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, click.Abort | Interrupted) or _was_interrupted(error):
+    if isinstance(error, click.Abort | Interrupted) or was_interrupted(error):
         saved = str(error) if isinstance(error, Interrupted) else ""
         say(f"interrupted; {saved}" if saved else "interrupted")
         return INTERRUPTED
@@ -118,6 +118,8 @@ def _fail(error: Exception, settings: Settings) -> int:
     elif isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         say(f"{named}{error.strerror or error}; try: check the path, its permissions and the disk")
+    elif isinstance(error, MemoryError):
+        say(f"{in_words(error)}; try: free some memory")
     else:
         say(
             f"bug in Milepost, unexpected {in_words(error)}; "
@@ -126,7 +128,7 @@ def _fail(error: Exception, settings: Settings) -> int:
     return ERROR
 
 
-def _was_interrupted(error: BaseException) -> bool:
+def was_interrupted(error: BaseException) -> bool:
     """Whether Ctrl-C caused an error: a C extension that it stops while loading hides it."""
     below: BaseException | None = error
     while below is not None and not isinstance(below, KeyboardInterrupt):
