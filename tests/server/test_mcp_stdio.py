@@ -128,3 +128,18 @@ def test_one_interrupt_ends_it(tmp_path: Path) -> None:
     agent = Agent(tmp_path / "notes", tmp_path / "cache")
     agent.process.send_signal(signal.SIGINT)
     agent.end(130)
+
+
+def test_a_client_that_is_gone_ends_it(tmp_path: Path) -> None:
+    gone, out = os.pipe()
+    os.close(gone)
+    done = subprocess.run(
+        [sys.executable, "-m", "milepost", "mcp", tmp_path, "--model", "landmark-light"],
+        input=b"{not json\n",
+        stdout=out,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment(), "MILEPOST_CACHE": str(tmp_path / "cache")},
+        check=False,
+    )
+    os.close(out)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -42,8 +42,8 @@ async def _serve(server: MCPServer[Any], incoming: int, outgoing: int) -> None:
     try:
         async with stdio_server(lines, cast("anyio.AsyncFile[str]", out)) as (read, write):
             await low.run(read, write, low.create_initialization_options())
-    except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        # A line came as the session ended; that must not hide that it was Ctrl-C.
+    except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
+        # The client is gone, or a line came as the session ended; that must not hide Ctrl-C.
         task = asyncio.current_task()
         interrupted = task is not None and task.cancelling() > 0
     else:
