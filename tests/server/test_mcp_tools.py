@@ -153,6 +153,10 @@ def test_a_quotation_is_checked(server, index) -> None:
     place = found["places"][0]
     assert index.document("note.txt").text[place["start"] : place["end"]] == place["text"]
     assert 0.5 < place["similarity"] < 1.0
+    whole = index.document("book.txt").text[:1500]
+    found = call(server, "check", text=whole, budget_tokens=200).structured_content
+    assert (found["verdict"], found["places"]) == ("verbatim", [])
+    assert any("budget_tokens" in note for note in found["notes"])
     assert {"given": "small", "text": ""} in [
         {key: value.strip() for key, value in each.items()} for each in place["differences"]
     ]
@@ -333,8 +337,9 @@ def test_a_filter_limits_the_documents(server) -> None:
 
 def test_null_is_the_default(server) -> None:
     nothing = dict.fromkeys(("budget_tokens", "min_score", "documents", "cursor", "where"))
-    found = call(server, "search", question=QUESTION, **nothing)
-    assert found.structured_content == call(server, "search", question=QUESTION).structured_content
+    for given in (nothing, {"documents": [], "cursor": "", "where": ""}):
+        found = call(server, "search", question=QUESTION, **given).structured_content
+        assert found == call(server, "search", question=QUESTION).structured_content
     read = call(server, "read", document="note.txt", start=None, page=None, budget_tokens=None)
     assert read.structured_content["text"].startswith("Bees")
 

@@ -70,13 +70,13 @@ Cursor = Annotated[str | None, Field(description="`cursor` of the result before.
 
 
 class _Server(MCPServer[Any]):
-    """The SDK's server; null stands for a default, and an error is one short line.
+    """The SDK's server; null and what is empty stand for a default; an error is one short line.
 
     An argument that a tool does not have is refused: a filter of another name would filter nothing.
     """
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        given = {key: value for key, value in arguments.items() if value is not None}
+        given = {key: value for key, value in arguments.items() if value not in (None, "", [])}
         tool = self._tool_manager.get_tool(name)
         known = tool.parameters["properties"] if tool else given
         for key in given.keys() - known.keys():

@@ -29,6 +29,7 @@ _CHARACTERS = 6  # characters a token at most, on average: what is read before i
 _CURSOR = 60  # tokens that are left for a cursor and a note
 _PASSAGES = 200  # passages that can be paged through
 _LISTED = 2000  # tokens of a list of documents; each takes 20 or more
+_TOO_LONG = "the place is longer than the budget; try: a larger budget_tokens"
 _LIST = ""  # what the cursors of the list of documents are of: no question
 _LEAST_ROOM = 20  # tokens of text below which no shorter passage is tried
 
@@ -234,6 +235,7 @@ class Tools:
 
         def first(size: int) -> results.Checked:  # the places come first
             shown, support = places[:size], passages[: max(0, size - len(places))]
+            long = [_TOO_LONG] if places and not shown else []
             return results.Checked(
                 verdict=found.verdict,
                 places=shown,
@@ -241,7 +243,7 @@ class Tools:
                 passages=support,
                 best_score=round(found.best_score, 2),
                 names=_of(names, [*shown, *support]),
-                notes=notes,
+                notes=[*long, *notes],
             )
 
         return fitted(first, len(places) + len(passages), self._tokens, budget)
