@@ -21,12 +21,12 @@ def _odf(words: str, span: str = "") -> str:
     return f"<table:table-cell {span}><text:p>{words}</text:p></table:table-cell>"
 
 
-RESTART = '<w:vMerge w:val="restart"/>'
+RESTART, CONTINUES = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
 TWO_ROWS = 'table:number-rows-spanned="2"'
 DOCX = (
     f"<w:tbl><w:tr>{_cell('Land')}{_cell('Town')}{_cell('2024')}</w:tr>"
-    f"<w:tr>{_cell('East', RESTART)}{_cell('Elm')}{_cell('')}</w:tr>"
-    f"<w:tr>{_cell('', '<w:vMerge/>')}{_cell('')}{_cell('9')}</w:tr></w:tbl>"
+    f"<w:tr>{_cell('East', RESTART)}{_cell('Elm')}{_cell('', CONTINUES)}</w:tr>"
+    f"<w:tr>{_cell('', CONTINUES)}{_cell('')}{_cell('9', CONTINUES)}</w:tr></w:tbl>"
 )
 ODT = (
     f"<table:table><table:table-row>{_odf('Land')}{_odf('Town')}{_odf('2024')}</table:table-row>"
@@ -37,7 +37,7 @@ ODT = (
 HTML = "<table><tr><th>Land<th>Town<th>2024<tr><td rowspan=2>East<td>Elm<td><tr><td><td>9</table>"
 RTF = (
     r"{\rtf1\trowd\cellx1000\cellx2000\cellx3000\intbl Land\cell Town\cell 2024\cell\row"
-    r"\trowd\clvmgf\cellx1000\cellx2000\cellx3000\intbl {East\par}\cell Elm\cell\cell\row"
+    r"\trowd\clvmgf\cellx1000\cellx2000\clvmrg\cellx3000\intbl {East\par}\cell Elm\cell\cell\row"
     r"\trowd\clvmrg\cellx1000\cellx2000\cellx3000\intbl\cell\cell 9\cell\row\pard\par}"
 )
 FILES = {
@@ -50,7 +50,7 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_format(name: str) -> None:
-    """A cell over two rows is repeated, an empty one leaves its place."""
+    """A cell over two rows is repeated; an empty one, or one that continues none, has no text."""
     assert read_bytes(FILES[name], name).text == "Land | Town | 2024\nEast | Elm\nEast | | 9"
 
 

@@ -177,9 +177,9 @@ class _Reader(TreeReader):
             yield "", before, 1
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
-            begins = merged is None or merged.get(VAL) == "restart"
+            rows = 1 if merged is None else -int(merged.get(VAL) == "restart")
             columns = number(said(cell, f"{W}tcPr/{W}gridSpan"), 1)
-            yield self.cell(cell), columns, int(begins)
+            yield self.cell(cell), columns, rows
 
     def _visible(self, node: Element, look: Look) -> Iterator[str]:
         for child in node:

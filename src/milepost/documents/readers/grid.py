@@ -32,7 +32,7 @@ _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" ar
 Cell = tuple[str, int, int]
 """The text of a cell in one line, and how many columns and rows it covers.
 
-No rows at all say that it continues the cell above.
+No rows at all say that it continues the cell above, and -1 that cells below may continue it.
 """
 
 _MAX_REPEATED = 80  # characters: a longer cell is no heading of its rows, and is written once
@@ -53,7 +53,7 @@ class Grid:
         self._headers = 0  # rows at the top that the file says name the columns
         self._names: list[str] = []  # of the columns
         self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
-        self._above: dict[int, str] = {}  # column → text of the last cell that began in it
+        self._above: dict[int, str] = {}  # column → text that the cell below may continue
 
     def add(self, cells: Iterable[Cell], *, header: bool = False) -> None:
         """Add a row; cells that continue one above are not among ``cells``.
@@ -68,10 +68,11 @@ class Grid:
         for text, columns, rows in cells:
             self._continue(row, below)
             own = own or bool(text)
-            if not rows and not text:
-                text = self._repeated(self._above.get(len(row), ""))
-            elif rows:
-                self._above[len(row)] = text
+            above = self._above.get(len(row), "")
+            if rows or not above:  # one that continues nothing begins anew
+                self._above[len(row)] = "" if rows > 0 else text
+            elif not text:
+                text = self._repeated(above)
             down = min(max(1, rows), _MAX_SPAN) - 1
             for part in range(min(max(1, columns), _MAX_SPAN)):
                 if down:

@@ -19,21 +19,21 @@ class Table:
     """
 
     def __init__(self) -> None:
-        self._rows: list[tuple[list[str], list[tuple[int, bool]]]] = []
+        self._rows: list[tuple[list[str], list[tuple[int, int]]]] = []
         self.cells: list[str] = []
-        self._edges: list[tuple[int, bool]] = []  # right edge, continues the cell above
-        self._merged = False
+        self._edges: list[tuple[int, int]] = []  # right edge, rows as in ``Cell``
+        self._covered = 1
 
     def define(self, word: str, number: int | None) -> bool:
         """Note what a word says of the cells of the row; returns whether it does."""
         if word == "trowd":
             self._edges = []
-            self._merged = False
-        elif word == "clvmrg":
-            self._merged = True
+            self._covered = 1
+        elif word in ("clvmgf", "clvmrg"):
+            self._covered = -1 if word == "clvmgf" else 0
         elif word == "cellx":
-            self._edges.append((number or 0, self._merged))
-            self._merged = False
+            self._edges.append((number or 0, self._covered))
+            self._covered = 1
         else:
             return False
         return True
@@ -63,14 +63,14 @@ class Table:
         self._rows = []
 
 
-def _placed(cells: list[str], edges: list[tuple[int, bool]], known: list[int]) -> list[Cell]:
+def _placed(cells: list[str], edges: list[tuple[int, int]], known: list[int]) -> list[Cell]:
     """Return the cells of a row with the columns that they cover."""
     if len(edges) != len(cells):
         return [(words, 1, 1) for words in cells]
     placed: list[Cell] = []
     column = 0
-    for words, (edge, merged) in zip(cells, edges, strict=True):
+    for words, (edge, rows) in zip(cells, edges, strict=True):
         span = max(1, bisect_right(known, edge) - column)
-        placed.append((words, span, 0 if merged and not words else 1))
+        placed.append((words, span, rows))
         column += span
     return placed

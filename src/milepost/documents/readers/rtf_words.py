@@ -58,7 +58,7 @@ KNOWN = (
         """
         u f uc plain pard intbl v deleted strike striked super sub nosupersub msup msub mden up dn
         mnum mdeg mrad itap
-        outlinelevel trowd clvmrg cellx pntext upr ansicpg mac pc pca
+        outlinelevel trowd clvmgf clvmrg cellx pntext upr ansicpg mac pc pca
         """.split()  # noqa: SIM905 - one name a line would hide the list
     )
 )
