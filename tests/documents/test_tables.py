@@ -140,23 +140,25 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
             [["Name", "Price", "Note"], ["Bolt", "1.5", ""], ["Nut", "", "new"]],
             ["Name | Price | Note", "Name: Bolt | Price: 1.5", "Name: Nut | Note: new"],
         ),
-        # Lines of one cell do not name columns; years do, beside words.
+        # Lines of one cell do not name columns; years do, beside words, also those of several.
         (
             [["Population"], [], ["Country", "2019", "2020"], ["Chad", "15.9", "16.4"]],
             ["Population", "Country | 2019 | 2020", "Country: Chad | 2019: 15.9 | 2020: 16.4"],
         ),
+        (
+            [["Hall", "", "2019", ""], ["", "No", "May", "June"], ["A", "3", "5", "7"]],
+            ["Hall | | 2019", "| No | May | June", "Hall: A | No: 3 | 2019 May: 5 | 2019 June: 7"],
+        ),
         # After an empty row a header stands above figures; text alone stays under the old one.
         (
-            [["Name", "Legs"], ["Bee", "6"], ["", ""], ["Cell", "Sides"], ["Comb", "6"], [],
-             ["a", "b"]],
-            ["Name | Legs", "Name: Bee | Legs: 6", "Cell | Sides", "Cell: Comb | Sides: 6",
-             "Cell: a | Sides: b"],
+            [["Name", "Legs"], ["Bee", "6"], [], ["Cell", "Sides"], ["Comb", "6"], [], ["a", "b"]],
+            [*("Name | Legs", "Name: Bee | Legs: 6"),
+             *("Cell | Sides", "Cell: Comb | Sides: 6", "Cell: a | Sides: b")],
         ),
         # A label in four may be a figure, above columns of figures.
         (
-            [["Title", "Rating", "Share", "18 - 49"], ["Wax", "9.9", "15", "6.0"]],
-            ["Title | Rating | Share | 18 - 49",
-             "Title: Wax | Rating: 9.9 | Share: 15 | 18 - 49: 6.0"],
+            [["Name", "Mark", "Share", "18 - 49"], ["Wax", "9.9", "15", "6.0"]],
+            ["Name | Mark | Share | 18 - 49", "Name: Wax | Mark: 9.9 | Share: 15 | 18 - 49: 6.0"],
         ),
     ],
 )  # fmt: skip

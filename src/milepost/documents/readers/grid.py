@@ -23,10 +23,11 @@ Row = tuple[int, Cells]
 """The number of a row, from 1, and its cells, at least one of which has text."""
 
 _MAX_LABEL = 60
+_MOST_HEADERS = 3
 _SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
 _MAX_FIGURED = 12  # characters of a label like "18 - 49": longer ones are amounts
-_YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?(?:19|20)?\d\d)?", re.I)
+_YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?(?:19|20)?\d\d)?(?:\s[^\W\d]\w*)?", re.I)
 _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
 
 Cell = tuple[str, int, int]
@@ -123,8 +124,8 @@ class Grid:
         headers = min(self._headers, len(rows) - 1)
         title = rows[0][0] if len(rows) > 2 and not any(rows[0][1:]) else ""
         first = 1 if title else 0
-        if headers <= first and names_columns(list(enumerate(rows, 1)), first):
-            headers = first + 1
+        if headers <= first and (found := header_rows(list(enumerate(rows, 1)), first)):
+            headers = first + found
         if headers > first:
             self._names = column_names(rows[first:headers])
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
@@ -189,6 +190,30 @@ def joined(cells: Sequence[str]) -> str:
     return re.sub(r"\| +(?=\|)", "| ", " | ".join(cells)).strip()
 
 
+def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int:
+    """How many rows from ``index`` on name the columns; in upper ones, names cover several.
+
+    A row below names of several rows may name columns that have none yet, such as the first two.
+    """
+    if names_columns(rows, index, second=second):
+        return 1
+    part = rows[index : index + _MOST_HEADERS + _SAMPLE]
+    found = 0
+    for end in range(1, min(_MOST_HEADERS, len(part) - 1)):
+        header = [cells for _, cells in part[: end + 1]]
+        number, low = part[end]
+        above = column_names(header[:-1]) if found else header[-2]
+        is_new = [not name for name, cell in zip_longest(above, low, fillvalue="") if cell]
+        goes_on = len(is_new) > 1 and all(is_new) if found else any(is_new)
+        if not goes_on or number != part[0][0] + end or not all(map(_is_name, header[-2] + low)):
+            break
+        if not found and _is_figure(low[0]):
+            break  # a row of figures names columns beside an empty cell
+        if names_columns([(number, column_names(header)), *part[end + 1 :]], 0, second=True):
+            found = end + 1
+    return found
+
+
 def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> bool:
     """Whether a row holds the names of the columns below it.
 
@@ -231,7 +256,8 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
 def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     """Join the names of each column in several rows of them, from top to bottom.
 
-    An empty place in an upper row belongs to the name on its left, which covers several columns.
+    An empty place in an upper row belongs to the name on its left, which covers several columns;
+    that of the first column, with nothing below it, names only the rows.
 
     >>> column_names([["", "2024", ""], ["Item", "May", "June"]])
     ['Item', '2024 May', '2024 June']
@@ -240,12 +266,18 @@ def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     names: list[list[str]] = [[] for _ in range(width)]
     for number, row in enumerate(rows, 1):
         covering = ""
+        alone = not any(lower[0] for lower in rows[number:])
         for column in range(width):
             cell = row[column] if column < len(row) else ""
-            covering = cell or ("" if number == len(rows) else covering)
+            is_bare = number == len(rows) or (alone and column == 1)
+            covering = cell or ("" if is_bare else covering)
             if covering and covering not in names[column]:
                 names[column].append(covering)
     return [" ".join(parts) for parts in names]
+
+
+def _is_name(cell: str) -> bool:
+    return _is_label(cell) and not re.search(r":(?:\s|$)|：", cell)
 
 
 def _is_label(cell: str) -> bool:

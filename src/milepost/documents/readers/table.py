@@ -16,7 +16,7 @@ from itertools import islice
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.grid import Cells, Row, joined, names_columns
+from milepost.documents.readers.grid import Cells, Row, column_names, header_rows, joined
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document
 
@@ -37,20 +37,22 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
     begins = True  # a table begins at the first row of several cells, below its title if any
     last = 0
     title = ""
+    headers = 0  # rows that name the columns, from here on
     for index, (number, row) in enumerate(rows):
         filled = sum(map(bool, row))
         begins = begins or number > last + 1
         last = number
-        names = begins and filled > 1 and names_columns(rows, index, second=bool(labels))
-        if names:
-            labels = row
         if begins:
             text.end_table()
         if begins and filled > 1:
-            text.begin_table(labels, title, header_rows=int(names))
+            headers = header_rows(rows, index, second=bool(labels))
+            if headers:
+                labels = column_names([cells for _, cells in rows[index : index + headers]])
+            text.begin_table(labels, title, header_rows=headers)
         title = " ".join(filter(None, row)) if begins and filled == 1 else ""
         text.place("row", str(number))
-        if names:
+        if headers:
+            headers -= 1
             text.add(joined(row), close=True)
         else:
             for unit in _units(row, labels):
