@@ -211,15 +211,26 @@ def test_csv_with_any_delimiter() -> None:
         document = read_bytes(rows.encode(), "a.csv")
         assert document.text == wanted
         assert [m.value for m in document.marks if m.kind == "row"] == ["1", "2", "4"]
-    assert (
-        read_bytes(b"Name\tPrice\nBolt\t1\n", "a.tsv").text == "Name | Price\nName: Bolt | Price: 1"
-    )
 
 
-def test_csv_that_is_no_table_is_read_by_lines() -> None:
-    assert read_bytes(b"one\ntwo\n", "a.csv").blocks == (0, 4)
-    broken = b'a,b\n"' + b"x,y\n" * 50_000
-    assert read_bytes(broken, "a.csv").text == broken.decode()
+PEOPLE = "Name | City\nName: Ann | City: Rome\nName: Bo | City: Oslo"
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        ("# Made, in May\n#\nName,City\nAnn,Rome\nBo,Oslo", f"# Made, in May\n#\n{PEOPLE}"),
+        ("Name,City\r\r\nAnn,Rome\r\r\nBo,Oslo", PEOPLE),
+        ("Name\tCity\nAnn\tRome, IT\nBo\tOslo, NO", PEOPLE.replace("Rome", "Rome, IT") + ", NO"),
+        ('Name,City\nAnn,"\\"Rome\\", IT"\nBo,Oslo', PEOPLE.replace("Rome", '"Rome", IT')),
+        ('Name,City\nAnn,"Rome\nBo,Oslo', PEOPLE),
+        ('"Notes"\n"First, he\nslept."', "Notes\nFirst, he slept."),
+        ("one\ntwo\n", "one\ntwo\n"),
+        (f"a,b\n{'x' * 200_000},y\n", f"a,b\n{'x' * 200_000},y\n"),
+    ],
+)
+def test_csv_as_programs_write_it(data: str, wanted: str) -> None:
+    assert read_bytes(data.encode(), "a.csv").text == wanted
 
 
 def test_a_row_is_a_sentence() -> None:
@@ -234,8 +245,8 @@ def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
         f"<w:tr>{''.join(_cell(cell) for cell in row)}</w:tr>" for row in map(list, rows)
     )
     html = "".join(f"<tr>{''.join(f'<td>{cell}' for cell in row)}" for row in rows)
-    files = {"a.docx": word(f"<w:tbl>{body}</w:tbl>"), "a.html": f"<table>{html}</table>".encode()}
-    for name, data in files.items():
+    files = ("a.docx", word(f"<w:tbl>{body}</w:tbl>")), ("a.html", f"<table>{html}".encode())
+    for name, data in files:
         document = read_bytes(data, name)
         end = len(document.text)
         table = next(tables(document.marks)).rows(document.text, 0, [(end - 3, end)], (0, end))

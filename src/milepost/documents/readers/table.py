@@ -16,7 +16,14 @@ from itertools import islice
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.grid import Cells, Row, column_names, header_rows, joined
+from milepost.documents.readers.grid import (
+    Cells,
+    Row,
+    column_names,
+    header_rows,
+    joined,
+    names_columns,
+)
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document
 
@@ -82,10 +89,14 @@ def _units(row: Cells, labels: Cells) -> list[str]:
     return units
 
 
-_DELIMITERS = ",;\t|"
-_SAID = re.compile(r"sep=([,;\t|])\n", re.I)
+_DELIMITERS = "\t;|,"
+"""The first is the least likely to be a sign in a cell."""
+
+_SAID = re.compile(r'"?sep=([^\w\s"]|\t)"?\n', re.I)
 """A first line that spreadsheet programs read, and do not show."""
 
+_ESCAPED = re.compile(r'\\"[^,;\t|\n"]')
+_COMMENT = re.compile(r"#(?:[#\s]|$)")
 _SAMPLE = 50  # rows used to find the delimiter
 
 
@@ -97,18 +108,27 @@ def read_delimited(data: bytes, name: str, source: str | None) -> Document:
     delimiter = said[1] if said else _delimiter(text)
     try:
         rows = _rows(text, delimiter) if delimiter else []
-    except csv.Error:  # a cell of more than 128 KiB: a quotation mark that is never closed
+    except csv.Error:  # a cell of more than 128 KiB
         rows = []
     if not rows:
         return read_rows(data, name, source)
     built = TextBuilder()
-    write_rows(rows, built)
+    write_rows(_with_comments(rows, delimiter), built)
     return built.document(name, source, notes)
 
 
-def _rows(text: str, delimiter: str, count: int | None = None) -> list[Row]:
-    file = io.StringIO(text, newline="")
-    records = islice(csv.reader(file, delimiter=delimiter, skipinitialspace=True), count)
+def _rows(text: str, delimiter: str) -> list[Row]:
+    """Read all rows; a quotation mark that is never closed is no mark around a cell."""
+    try:
+        records = _records(text, delimiter)
+        is_open = bool(records) and any("\n" in cell for cell in records[-1])
+    except csv.Error:
+        is_open = True
+        if '"' not in text:
+            raise
+    at = text.rfind('"')
+    if is_open and "\n" in text[at:].strip():
+        records = _records(text[:at] + text[at + 1 :], delimiter)
     rows = (
         (number, [" ".join(cell.split()) for cell in record])
         for number, record in enumerate(records, 1)
@@ -116,16 +136,36 @@ def _rows(text: str, delimiter: str, count: int | None = None) -> list[Row]:
     return [(number, cells) for number, cells in rows if any(cells)]
 
 
+def _records(text: str, delimiter: str, count: int | None = None) -> list[list[str]]:
+    file = io.StringIO(text, newline="")
+    escape = "\\" if _ESCAPED.search(text) else None
+    reader = csv.reader(file, delimiter=delimiter, escapechar=escape, skipinitialspace=True)
+    return list(islice(reader, count))
+
+
+def _with_comments(rows: list[Row], delimiter: str) -> list[Row]:
+    """Make each comment above the table one cell, unless the last names the columns."""
+    count = next((k for k, (_, cells) in enumerate(rows) if not _COMMENT.match(cells[0])), 0)
+    if count and names_columns(rows, count - 1) and not header_rows(rows, count):
+        count -= 1
+    comments = [(number, [f"{delimiter} ".join(cells)]) for number, cells in rows[:count]]
+    return comments + rows[count:]
+
+
 def _delimiter(text: str) -> str:
-    """Find the delimiter that gives most rows the same number of cells; empty if none does."""
-    best, most = "", (0.5, 1)
+    """Find the delimiter that gives most rows the same number of cells; empty if none does.
+
+    A comma if each row is one cell in quotation marks.
+    """
+    best, most = "", 0.5
     for delimiter in _DELIMITERS:
         try:
-            widths = Counter(len(cells) for _, cells in _rows(text, delimiter, _SAMPLE))
+            records = _records(text, delimiter, _SAMPLE)
         except csv.Error:
             continue
+        widths = Counter(len(cells) for cells in records if any(map(str.strip, cells)))
         width, rows = widths.most_common(1)[0] if widths else (1, 0)
-        score = rows / max(1, widths.total()), width
-        if width > 1 and score > most:
-            best, most = delimiter, score
+        share = rows / max(1, widths.total())
+        if share > most and (width > 1 or (text.startswith('"') and delimiter == ",")):
+            best, most = delimiter, share
     return best
