@@ -68,6 +68,8 @@ MAIL = b"From: a@x.org\nSubject: Well\nContent-Type: text/plain\n\nThe well is d
     [
         (b"\xef\xbb\xbf" + MAIL, "a.eml"),
         (b"\r\n\n" + MAIL, "a.msg"),
+        (b"MIME-Version: 1.0\n" + MAIL, "a.txt"),
+        ("<style></style><table><tr><td>The well is dry.".encode("utf-16"), "a.xls"),
         ("Pump\tNote\n7\tThe well is dry.\n".encode("utf-16"), "a.xls"),
         (MAIL.decode().encode("utf-16"), "a.eml"),
         (b"99   \n" + MAIL + b"<?xml version='1.0'?><plist/>", "a.emlx"),

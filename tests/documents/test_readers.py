@@ -176,6 +176,7 @@ def test_rst_headings() -> None:
 def test_rows_are_blocks() -> None:
     document = read_bytes(b"a,b\n\n1,2\n  3,4\n", "a.log")
     assert document.blocks == (0, 5, 9)
+    assert read_bytes(b'{"a": 1}\n{"b": 2}\n', "a.txt").blocks == (0, 9)
 
 
 def test_docx_paragraphs_tables_and_headings() -> None:

@@ -91,6 +91,9 @@ _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+_FRAGMENT = re.compile(rb"\s*<(?:body|center|div|font|head|meta|p|style|table|title)[\s>]", re.I)
+"""A page without its first tags, which office programs open by any suffix of theirs."""
+
 _XML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--.{0,2000}?-->\s*|<!DOCTYPE[^>\[]*>\s*)*"
     rb"<(office:document|(?:\w+:)?FictionBook|w:wordDocument|pkg:package|Workbook)[\s>]",
@@ -106,6 +109,9 @@ _SAVED = re.compile(
     re.I,
 )
 _MAIL = re.compile(rb"\s*[\w-]+: .*\r?\n(?:.+\r?\n)*?(?:From|To|Subject|Date): ", re.I)
+_MIME = re.compile(rb"(?:[^\r\n]+\r?\n)*?MIME-Version: ", re.I)
+_RECORDS = re.compile(rb'\s*(?:\{\s*".*\}\s*\n){2}')  # JSON, one object a line
+_BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
@@ -223,30 +229,33 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
             if kind == "a picture" and options.ocr != "never":
                 return "picture"
             raise UnreadableFile(f"{name} is {kind}", hint)
-    if _HTML.match(data[:4096]):
-        return "html"
     head = data[:8192]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         head = head.decode("utf-16", "ignore").encode()
+    suffix = PurePath(name).suffix.lower()
+    if _HTML.match(head) or (suffix in (".doc", ".xls") and _FRAGMENT.match(head)):
+        return "html"
     if xml := _XML.match(head):
         known = b"FictionBook" if xml[1].endswith(b"FictionBook") else xml[1]
         if known not in _READ_XML:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
         return _READ_XML[known]
-    suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
     if suffix == ".xls" and b"\0" not in head:  # programs of sheets open text with this suffix
         return "delimited"
     if chosen == "msg" and _MAIL.match(head):
         return "eml"
     if chosen in _CONTAINERS:
-        raise UnreadableFile(
-            f"{name} is not a {suffix[1:]} file, in spite of its suffix", "save it again"
-        )
+        mend = "save it again" if _BINARY.search(head) else "rename it to .txt or .csv: it is text"
+        raise UnreadableFile(f"{name} is not a {suffix[1:]} file, in spite of its suffix", mend)
     if chosen == "plain" and _MBOX.match(data[:1024]):
         return "mbox"
+    if chosen == "plain" and _RECORDS.match(head):
+        return "rows"
     if chosen in ("plain", "html") and _SAVED.match(data[:1024]):
         return "saved page"
+    if chosen == "plain" and _MAIL.match(head) and _MIME.match(head):
+        return "eml"
     return chosen
 
 
