@@ -100,7 +100,20 @@ def test_headers_of_several_rows_and_of_years() -> None:
     years = "<table><tr><td><td>2024<td>2023<tr><td>Cost<td>5<td>7<tr><td>Sum<td>6<td>9</table>"
     cells = "Item: Nut | 2024 May: 6 | 2024 June: 9"
     unmarked = several.replace("thead", "tbody").replace("th", "td")
-    for html, expected in ((several, cells), (unmarked, cells), (years, "Sum | 2024: 6 | 2023: 9")):
+    nested = (
+        "<table><tr><th>Item<th>Kind<tr><td>Pan<td><table><tr><td>a<td>b<tr><td>c<td>d</table>"
+        "<tr><td>Bolt<td>new<tr><td>Bee<td>old</table>"
+    )
+    row = "<div role=row><span role=cell>{}</span><span role=cell>{}</span></div>"
+    pairs = ("Item", "May"), ("Bolt", "5"), ("Nut", "6")
+    roles = f"<div role=table>{''.join(row.format(*pair) for pair in pairs)}</div>"
+    for html, expected in (
+        (several, cells),
+        (unmarked, cells),
+        (years, "Sum | 2024: 6 | 2023: 9"),
+        (nested, "Item: Bee | Kind: old"),
+        (roles, "Item: Nut | May: 6"),
+    ):
         document = read_bytes(html.encode(), "a.html")
         at = document.text.rindex("\n") + 1
         assert Tables(document.text, document.marks).row(at, len(document.text)) == expected
@@ -116,7 +129,7 @@ def test_layout_is_no_table() -> None:
     [
         ("Cost | | 55", ["Cost", "", "55"]),
         ("| 55", ["", "55"]),
-        ("| a \\| b |c|", ["a \\| b", "c"]),
+        ("> | a \\| b |c|", ["a \\| b", "c"]),
         ("x|y | z", ["x|y", "z"]),
     ],
 )

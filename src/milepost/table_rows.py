@@ -18,6 +18,7 @@ _FIGURE = re.compile(
     r"(?<!\S)(?:[$€£¥]\s?)?[(\-–—−]?(?:[$€£¥]\s?)?\d[\d.,]*(?:\s?[)%]{1,2})?(?!\S)|(?<!\S)[–—−-](?!\S)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d$")
+_MARKDOWN_ROW = re.compile(r"[ \t>]*(\|.*\|)\s*$")
 _MARKDOWN_BAR = re.compile(r"(?<!\\)\|")
 _LINE = re.compile(r"[^\n]+")
 _MAX_KEY = 80
@@ -257,8 +258,10 @@ def cells_of(text: str, start: int, end: int) -> list[Span]:
     >>> [text[a:b] for text in ["Cost | | 55"] for a, b in cells_of(text, 0, 11)]
     ['Cost', '', '55']
     """
+    if row := _MARKDOWN_ROW.match(text, start, end):
+        start = row.start(1)
     line = text[start:end].rstrip()
-    if line[:1] == "|" and line[-1:] == "|" and len(line) > 1:  # Markdown
+    if row:
         bars = [match.span() for match in _MARKDOWN_BAR.finditer(line)][1:-1]
         line, first = line[:-1], 1
     else:

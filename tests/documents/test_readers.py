@@ -10,6 +10,7 @@ import pytest
 from docx.oxml import parse_xml
 
 from milepost.documents import read, read_bytes
+from milepost.documents.readers.formats import OLE
 from milepost.errors import UnreadableFile
 from milepost.types import Document
 from support.office_writer import epub, opendocument, xlsx, zipped
@@ -43,12 +44,8 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         (b"", "a.txt", "empty"),
         (b"\x89PNG\r\n\x1a\n...", "a.txt", "picture"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.doc", "damaged"),
-        (
-            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
-            "a.docx",
-            "password",
-        ),
+        (OLE + b"\0" * 600, "a.doc", "damaged"),
+        (OLE + "EncryptedPackage".encode("utf-16-le"), "a.docx", "password"),
         (b"PK\x03\x04 broken", "a.docx", "damaged"),
         (b"just words", "a.docx", "not a docx"),
         (zipped({"ppt/presentation.xml": "<x"}), "a.pptx", "damaged"),

@@ -72,14 +72,9 @@ def ods(rows: str) -> bytes:
 
 
 def test_sheets_are_headings_and_rows_have_places() -> None:
-    data = xlsx(
-        {
-            "Costs": [["Item", "Euro"], ["Bolt", 1.5], [], ["Nut", 0.30000000000000004]],
-            "Empty": [],
-            "People": [["Anna", "Rome"]],
-        }
-    )
-    document = read_bytes(data, "a.xlsx")
+    costs = [["Item", "Euro"], ["Bolt", 1.5], [], ["Nut", 0.30000000000000004]]
+    sheets = {"Costs": costs, "Empty": [], "People": [["Anna", "Rome"]]}
+    document = read_bytes(xlsx(sheets), "a.xlsx")
     assert document.text == (
         "Costs\nItem | Euro\nItem: Bolt | Euro: 1.5\nItem: Nut | Euro: 0.3\n\nPeople\nAnna | Rome"
     )
@@ -245,9 +240,11 @@ def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
         f"<w:tr>{''.join(_cell(cell) for cell in row)}</w:tr>" for row in map(list, rows)
     )
     html = "".join(f"<tr>{''.join(f'<td>{cell}' for cell in row)}" for row in rows)
-    files = ("a.docx", word(f"<w:tbl>{body}</w:tbl>")), ("a.html", f"<table>{html}".encode())
-    for name, data in files:
-        document = read_bytes(data, name)
-        end = len(document.text)
+    page = f"<table>{html}</table>"
+    figure = page.replace("<tr><td>Updates<td>", "") + "<figcaption>Updates"
+    word_file = word(f"<w:tbl>{body}</w:tbl>")
+    for data in (word_file, page.encode(), f"<figure>{figure}".encode()):
+        document = read_bytes(data, "a.html")
+        end = document.text.index("Yes") + 3
         table = next(tables(document.marks)).rows(document.text, 0, [(end - 3, end)], (0, end))
         assert (table.caption, table.columns) == ("Updates", ("File", "In use?"))

@@ -40,7 +40,7 @@ _CODE_PAGE = re.compile(r"(?:x-)?(?:cp|dos|ibm|windows)[-_]?(\d{3,5})|(?:x-)?(.+
 
 _CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 _DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
-_NEWLINES = re.compile("\r{1,2}\n|\r")  # "\r\r\n" is a newline of Windows, converted twice
+_NEWLINES = re.compile("\r(?:\r?\n)?")  # "\r\r\n" is a newline of Windows, converted twice
 _SAMPLE = 1 << 20  # number of bytes used to guess the encoding of a file
 
 

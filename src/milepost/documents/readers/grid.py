@@ -48,11 +48,12 @@ class Grid:
         caption: its caption; empty if the file has none.
     """
 
-    def __init__(self) -> None:
-        self.caption = ""
+    def __init__(self, caption: str = "") -> None:
+        self.caption = caption
         self._rows: list[list[str]] = []
         self._headers = 0  # rows at the top that the file says name the columns
         self._names: list[str] = []  # of the columns
+        self._is_rest = False  # of a table whose first rows are written
         self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
         self._above: dict[int, str] = {}  # column → text that the cell below may continue
 
@@ -114,18 +115,22 @@ class Grid:
         is_table = sum(count > 1 for count in filled) > 1
         if is_table:
             self._begin(text, rows)
+        elif self._headers:
+            self._names = column_names(rows)
         for cells, count in zip(rows, filled, strict=True):
             text.add(joined(cells), close=count > 1)
         if is_table:
             text.end_table()
+        self._is_rest = self._is_rest or bool(rows)
         self._rows, self._headers, self._down, self._above = [], 0, {}, {}
 
     def _begin(self, text: TextBuilder, rows: list[list[str]]) -> None:
         headers = min(self._headers, len(rows) - 1)
         title = rows[0][0] if len(rows) > 2 and not any(rows[0][1:]) else ""
         first = 1 if title else 0
-        if headers <= first and (found := header_rows(list(enumerate(rows, 1)), first)):
-            headers = first + found
+        if headers <= first and not self._is_rest:
+            found = header_rows(list(enumerate(rows, 1)), first)
+            headers = first + found if found else headers
         if headers > first:
             self._names = column_names(rows[first:headers])
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns

@@ -45,6 +45,12 @@ _NOT_TYPED = frozenset("hidden password submit button reset image file color ran
 _INLINE = frozenset(("br", "img", "sup", "sub", "q", *_APART, *_FIELDS))
 """Elements of a line that change how it is written."""
 
+_PARTS = {
+    "table": "table", "grid": "table", "treegrid": "table", "row": "tr",
+    "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
+}  # fmt: skip
+"""Roles of elements that are parts of tables."""
+
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
 _REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
@@ -72,6 +78,7 @@ class Walk:
         self._words: list[str] = []
         self._grids: list[tuple[int, Grid]] = []  # of the open tables, with their ids
         self._cells: list[list[Cell]] = []  # of the open table rows
+        self._parts: dict[int, str] = {}  # ids of those by their role → tag
         self._lists: list[list[Any]] = []  # of each open list: type, next number, step
         self._pre = self._quoted = 0
         self._bullet = ""
@@ -86,6 +93,8 @@ class Walk:
                 self._words.append(node.text_content or "")
             elif node.is_element_node:
                 tag, attributes = node.tag, node.attributes
+                if "role" in attributes and (part := _tag(node)) != tag:
+                    self._parts[node.mem_id] = tag = part
                 said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
                 style = declared(said) if said else PLAIN
                 if tag == "math":
@@ -156,7 +165,7 @@ class Walk:
         if tag == "pre":
             self._pre += 1
         elif tag == "table":
-            self._grids.append((node.mem_id, Grid()))
+            self._grids.append((node.mem_id, Grid(_caption(node))))
         elif tag == "tr" and _is_data(node):
             self._cells.append([])
         elif tag in ("td", "th") and self._cells:
@@ -226,7 +235,7 @@ class Walk:
         self._after[node.mem_id] = after + self._after.get(node.mem_id, "")
 
     def _leave(self, node: Any) -> None:
-        tag = node.tag
+        tag = (self._parts and self._parts.get(node.mem_id)) or node.tag
         if tag not in _BLOCKS:
             if self._after and (after := self._after.pop(node.mem_id, None)) is not None:
                 self._words.append(after.removeprefix("\1"))
@@ -310,6 +319,19 @@ class Walk:
             grid.write(self._text)
 
 
+def _tag(node: Any) -> str:
+    """Return the name of an element, or of the part of a table that its role makes it."""
+    tag: str = node.tag
+    return _PARTS.get(node.attributes.get("role") or "", tag) if tag in ("div", "span") else tag
+
+
+def _caption(table: Any) -> str:
+    """Return the caption of the figure that a table is in; empty if it has none."""
+    node = table.parent if table.parent.tag == "figure" else table.parent.parent
+    said = node.css("figure > figcaption") if node is not None and node.tag == "figure" else ()
+    return " ".join(said[0].text(deep=True).split()) if len(said) == 1 else ""
+
+
 def _is_data(row: Any) -> bool:
     """Whether a table row contains cells of data, not the layout of a page."""
     return row.css_first("table, h1, h2, h3, h4, pre, p + p + p") is None
@@ -319,7 +341,7 @@ def _is_header(row: Any) -> bool:
     """Whether a table row names columns: it is in the head, or all its cells are headers."""
     if row.parent.tag == "thead":
         return True
-    cells = [cell.tag for cell in row.iter()]
+    cells = [_tag(cell) for cell in row.iter()]
     return len(cells) > 1 and all(tag == "th" for tag in cells)
 
 
