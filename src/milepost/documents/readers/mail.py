@@ -56,7 +56,7 @@ _BEFORE = re.compile(
 _SPLIT = re.compile(r"\?=\s+=\?")
 """Between the parts of an encoded word."""
 
-_NAME = re.compile(r'name="?([^";]+)')
+_NAME = re.compile(r'name="?((?<=")[^"]+|[^";]+)')
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -88,20 +88,16 @@ def _parsed(data: bytes) -> Letter | None:
     data = _plain(data)
     if data.count(b"boundary=") > _MAX_PARTS:
         return None
-    # The newer policy decodes more, but its bugs make it fail on some malformed mails.
-    for rules in (policy.default, policy.compat32):
-        with suppress(Exception):
-            message = message_from_bytes(data, policy=rules)
-            kinds = ((p.get_content_maintype(), p.is_multipart()) for p in message.walk())
-            if rules is policy.default and ("multipart", False) in kinds:
-                continue  # it misreads a border that has = and is not quoted
-            letter = Letter(header(message, "Subject"), _date(message))
-            letter.headers = [(label, header(message, label)) for label in _SHOWN]
-            letter.has_headers = any(message[label] for label in _OF_MAILS)
-            _collect(message, letter)
-            if any(_PGP in body for body, _ in letter.bodies):
-                letter.notes.append(_ENCRYPTED)
-            return letter
+    with suppress(Exception):
+        # The newer policy has bugs that make it fail on some malformed mails.
+        message = message_from_bytes(data, policy=policy.compat32)
+        letter = Letter(header(message, "Subject"), _date(message))
+        letter.headers = [(label, header(message, label)) for label in _SHOWN]
+        letter.has_headers = any(message[label] for label in _OF_MAILS)
+        _collect(message, letter)
+        if any(_PGP in body for body, _ in letter.bodies):
+            letter.notes.append(_ENCRYPTED)
+        return letter
     return None
 
 
@@ -125,22 +121,29 @@ def header(message: Message, label: str) -> str:
     """Return a header in one line; empty if there is none."""
     raw = next((str(v) for k, v in message.raw_items() if k.lower() == label.lower()), "")
     if any(letter == "\x1b" or "\udc80" <= letter <= "\udcff" for letter in raw):
-        # Bytes that are not those of ASCII, in the encoding of the text or in any other.
-        whole = raw.encode("utf-8", "surrogateescape")
         charset = next((c for part in message.walk() if (c := part.get_content_charset())), None)
-        try:
-            raw = decode(whole, label, charset)[0]
-        except UnreadableFile:  # bytes of no text
-            raw = whole.decode("ascii", "replace")
-        return " ".join(str(make_header(decode_header(raw))).split())
-    value = message[label]
-    if value is not None and message.policy is policy.compat32:
-        value = make_header(decode_header(str(value)))
-    elif label != "Date" and (_SPLIT.search(raw) or ("(" in raw and "(" not in str(value))):
+        raw = _unescaped(raw, charset)
+    try:
+        words = str(policy.default.header_fetch_parse(label, raw))
+    except Exception:  # the parser of the standard library fails on some malformed headers
+        words = raw
+    if label != "Date" and (_SPLIT.search(raw) or ("(" in raw and "(" not in words)):
         # The parser drops names, joe@x.org (Joe Smith), and puts spaces into long ones.
-        value = make_header(decode_header(raw))
-    words = str(value or "").encode("utf-8", "replace").decode("utf-8")
-    return " ".join(words.split())
+        words = str(make_header(decode_header(raw)))
+    return _one_line(words)
+
+
+def _unescaped(raw: str, charset: str | None = None) -> str:
+    """Decode bytes that are not those of ASCII, in the encoding of the text or in any other."""
+    data = raw.encode("utf-8", "surrogateescape")
+    try:
+        return decode(data, "a header", charset)[0]
+    except UnreadableFile:  # bytes of no text
+        return data.decode("utf-8", "replace")
+
+
+def _one_line(words: str) -> str:
+    return " ".join(words.encode("utf-8", "replace").decode().split())
 
 
 def _date(message: Message) -> datetime | None:
@@ -273,10 +276,8 @@ def _file_name(part: Message) -> str:
     label = part.get_filename() or ""
     if "\ufffd" in label:  # bytes that are not ASCII: the parser has replaced them
         raw = _NAME.search(";".join(str(value) for _, value in part.raw_items()))
-        with suppress(UnreadableFile):
-            name = raw[1].encode("utf-8", "surrogateescape") if raw else b""
-            label = decode(name, "a name")[0] if name else label
-    label = " ".join(label.encode("utf-8", "replace").decode().split())
+        label = _unescaped(raw[1]) if raw else label
+    label = _one_line(str(make_header(decode_header(label))))
     return label or ("attachment" if part.get_content_disposition() == "attachment" else "")
 
 
