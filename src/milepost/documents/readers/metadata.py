@@ -94,36 +94,31 @@ _STANDARD = frozenset(
 
 def of_office(archive: Archive) -> Properties:
     """Read the properties of a Word, PowerPoint or Excel file, including custom ones."""
-    core = _texts(archive.xml_or_none(_CORE))
     custom = {
         node.get("name", ""): next((_typed(child) for child in node if child.text), None)
         for node in every(archive.xml_or_none(_CUSTOM), "property")
     }
-    return properties(
-        title=_one(core, "title"),
-        author=_one(core, "creator"),
-        date=_one(core, "created", "modified"),
-        language=_one(core, "language"),
-        keywords=_one(core, "keywords"),
-        description=_one(core, "description"),
-        own={"subject": _one(core, "subject"), "category": _one(core, "category"), **custom},
-    )
+    return _described(archive.xml_or_none(_CORE), custom)
 
 
 def of_opendocument(source: Archive | Element) -> Properties:
     """Read the properties of an OpenDocument file or of a flat one, including custom ones."""
     root = source.xml_or_none(_OPENDOCUMENT) if isinstance(source, Archive) else source
-    root = next(iter(every(root, "meta")), root)
-    said = _texts(root)
     own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
+    return _described(next(iter(every(root, "meta")), root), own)
+
+
+def _described(root: Element, own: Mapping[str, Any]) -> Properties:
+    """Read what office programs say of a document, in either format."""
+    said = _texts(root)
     return properties(
         title=_one(said, "title"),
         author=_one(said, "initial-creator", "creator"),
-        date=_one(said, "creation-date", "date"),
+        date=_one(said, "creation-date", "created", "date", "modified"),
         language=_one(said, "language"),
-        keywords=said.get("keyword"),
+        keywords=said.get("keyword") or _one(said, "keywords"),
         description=_one(said, "description"),
-        own={"subject": _one(said, "subject"), **own},
+        own={"subject": _one(said, "subject"), "category": _one(said, "category"), **own},
     )
 
 
