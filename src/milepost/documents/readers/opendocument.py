@@ -83,31 +83,35 @@ class Reader(TreeReader):
     def blocks(self, parent: Element) -> None:
         """Add all text under ``parent``."""
         for node in parent:
-            tag = local(node)
-            # The title of a chart has paragraphs, that of a picture has none.
-            if (tag in _UNREAD and tag != "title") or _is_hidden(node):
-                continue
-            if tag == "h":
-                self._heading(node)
-            elif tag == "p":
-                self._paragraph(node)
-            elif tag == "list":
-                self._list(node, 1, Counter(), {})
-            elif tag == "table":
-                if local(parent) == "spreadsheet" and every(node, "p"):
-                    self.text.place("sheet", attribute(node, "name") or "")
-                    self.text.add(attribute(node, "name") or "", level=1)
-                self.table(self._rows(node), "table")
-                for shapes in (child for child in node if local(child) == "shapes"):
-                    self.blocks(shapes)
-            elif tag in ("object", "object-ole"):
-                self._object(node)
-            elif tag == "control":
-                self.text.add(self._typed(node))
-            elif tag == "page" and local(parent) == "presentation":
-                self._page(node)
-            else:
-                self.blocks(node)
+            self._block(node, local(parent))
+
+    def _block(self, node: Element, parent: str = "") -> None:
+        """Add the text of ``node``, which is in an element with the name ``parent``."""
+        tag = local(node)
+        # The title of a chart has paragraphs, that of a picture has none.
+        if (tag in _UNREAD and tag != "title") or _is_hidden(node):
+            return
+        if tag == "h":
+            self._heading(node)
+        elif tag == "p":
+            self._paragraph(node)
+        elif tag == "list":
+            self._list(node, 1, Counter(), {})
+        elif tag == "table":
+            if parent == "spreadsheet" and every(node, "p"):
+                self.text.place("sheet", attribute(node, "name") or "")
+                self.text.add(attribute(node, "name") or "", level=1)
+            self.table(self._rows(node), "table")
+            for shapes in (child for child in node if local(child) == "shapes"):
+                self.blocks(shapes)
+        elif tag in ("object", "object-ole"):
+            self._object(node)
+        elif tag == "control":
+            self.text.add(self._typed(node))
+        elif tag == "page" and parent == "presentation":
+            self._page(node)
+        else:
+            self.blocks(node)
 
     def _page(self, page: Element) -> None:
         """Add a slide: its title, then its other shapes, then the speaker's notes."""
@@ -121,7 +125,7 @@ class Reader(TreeReader):
                 paragraphs = [words for node in every(frame, "p") if (words := self.words(node))]
                 self.text.add(" ".join(paragraphs), level=2)
             elif attribute(frame, "class") not in ("header", "footer", "date-time", "page-number"):
-                self.blocks(_holding(frame))
+                self._block(frame)
         for notes in every(page, "notes"):
             self.blocks(notes)
 
@@ -130,12 +134,16 @@ class Reader(TreeReader):
         bullet = ""
         if attribute(node, "is-list-header") != "true" and level in self.styles.outline:
             bullet = self._outline.next(self.styles.outline, level, attribute(node, "start-value"))
-        self._paragraph(node, level=min(6, max(1, level)), bullet=bullet)
+        self._paragraph(node, bullet)
 
-    def _paragraph(self, node: Element, *, level: int = 0, bullet: str = "") -> None:
+    def _paragraph(self, node: Element, bullet: str = "") -> None:
+        """Add a paragraph or heading; a heading with a bullet is shown without it."""
+        level = 0
+        if local(node) == "h":
+            level = min(6, max(1, number(attribute(node, "outline-level"), 1)))
+            bullet = bullet.removeprefix("- ")
         words = self.words(node)
-        close = bool(bullet) and not level
-        self.text.add(bullet + words if words else "", close=close, level=level)
+        self.text.add(words and bullet + words, close=bool(bullet) and not level, level=level)
         for inner in self._inner(node):
             if local(inner).startswith("object"):
                 self._object(inner, inline=True)
@@ -156,17 +164,13 @@ class Reader(TreeReader):
             levels = levels or (self.styles.list_of(item[0]) if len(item) else {})
             bullet = counter.next(levels, level, start) or "- " if counted else ""
             for node in item:
-                if local(node) == "p":
-                    self._paragraph(node, bullet=bullet)
-                    bullet = ""
-                elif local(node) == "h":
-                    depth = min(6, max(1, number(attribute(node, "outline-level"), 1)))
-                    self._paragraph(node, bullet="" if bullet == "- " else bullet, level=depth)
+                if local(node) in ("p", "h"):
+                    self._paragraph(node, bullet)
                     bullet = ""
                 elif local(node) == "list":
                     self._list(node, level + 1, counter, levels)
                 else:
-                    self.blocks(_holding(node))
+                    self._block(node)
 
     def _counter(self, items: Element, style: str, counter: Counter) -> Counter:
         """Return the counter of a list, which may continue another one."""
@@ -331,10 +335,3 @@ def _points(length: str | None) -> float:
         return float(match[1]) * _POINTS[match[2] or "pt"] if match else 0.0
     except ValueError:
         return 0.0
-
-
-def _holding(node: Element) -> Element:
-    """Wrap ``node`` in an element, so that ``blocks`` handles its tag, too."""
-    holder = Element("holder")
-    holder.append(node)
-    return holder
