@@ -68,7 +68,7 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
     said = _known(declared)
     for encoding in ("utf-8", said or "utf-8"):
         try:
-            return _clean(data.decode(encoding)), ()
+            return clean(data.decode(encoding)), ()
         except UnicodeDecodeError:
             continue
     return _damaged(data, said) or _guess(data, name)
@@ -191,8 +191,8 @@ def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     if lost and encoding.startswith("utf"):  # the file may contain the character itself
         lost -= data.count("\ufffd".encode(encoding))
     if lost <= 0:
-        return _clean(text), ()
-    return _clean(text), (f"{counted(lost, 'place')} could not be decoded as {encoding}",)
+        return clean(text), ()
+    return clean(text), (f"{counted(lost, 'place')} could not be decoded as {encoding}",)
 
 
 def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:
@@ -223,5 +223,6 @@ def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return text, (f"read as {guess}, a guess", *notes)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    r"""Make newlines ``\n``; drop NULs, byte order marks and lone surrogates."""
     return _DROPPED.sub("", _NEWLINES.sub("\n", text))

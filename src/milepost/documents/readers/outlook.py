@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from email import message_from_string, policy
 from typing import Any
 
-from milepost.documents.encoding import decode
+from milepost.documents.encoding import clean, decode
 from milepost.documents.readers.fonts import code_page
 from milepost.documents.readers.mail import Letter, about, header, written
 from milepost.errors import UnreadableFile, first_line
@@ -80,10 +80,10 @@ class _Folder:
         """Return the first text that is given, else an empty one."""
         for key in keys:
             if wide := self._stream(f"{_STREAM}{key:04X}001F"):
-                return _clean(wide.decode("utf-16-le", "replace"))
+                return clean(wide.decode("utf-16-le", "replace"))
             if narrow := self._stream(f"{_STREAM}{key:04X}001E"):
                 with suppress(UnreadableFile):  # the bytes are not text
-                    return _clean(decode(narrow.rstrip(b"\0"), "a text", self.codec)[0])
+                    return decode(narrow.rstrip(b"\0"), "a text", self.codec)[0]
         return ""
 
     def line(self, *keys: int) -> str:
@@ -124,7 +124,7 @@ def _letter(folder: _Folder) -> Letter:
     elif page := folder.text(0x1013):
         letter.bodies.append((page, True))
     elif raw := folder.data(0x1013):
-        letter.bodies.append((_clean(decode(raw, "a text", folder.codec)[0]), True))
+        letter.bodies.append((decode(raw, "a text", folder.codec)[0], True))
     elif packed := folder.data(0x1009):
         from milepost.documents.readers.formats import read_bytes
 
@@ -143,11 +143,6 @@ def _address(folder: _Folder, name: int, *addresses: int) -> str:
     """Write a person; what is no address but a place in a directory is left out."""
     found = next((each for key in addresses if "@" in (each := folder.line(key))), "")
     return f"{folder.line(name)} <{found}>".removesuffix(" <>").strip()
-
-
-def _clean(text: str) -> str:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 _KNOWN = (
