@@ -83,18 +83,13 @@ def draw(
     black to 255 white.
     """
     left, top, right, bottom = window or (0, 0, *size)
-    width, height = right - left, bottom - top
-    bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_Gray, None, 0)
-    if not bitmap:
-        raise MemoryError(f"no room for a picture of {width} x {height} pixels")
-    try:
-        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
-        pdfium.FPDF_RenderPageBitmap(bitmap, page, -left, -top, *size, 0, 0)
-        stride = pdfium.FPDFBitmap_GetStride(bitmap)
-        data = ctypes.string_at(pdfium.FPDFBitmap_GetBuffer(bitmap), stride * height)
-    finally:
-        pdfium.FPDFBitmap_Destroy(bitmap)
-    return np.frombuffer(data, np.uint8).reshape(height, stride)[:, :width]
+    picture = np.full((bottom - top, right - left), 255, np.uint8)
+    height, width = picture.shape
+    kind, place = pdfium.FPDFBitmap_Gray, picture.ctypes.data
+    bitmap = pdfium.FPDFBitmap_CreateEx(width, height, kind, place, width)
+    pdfium.FPDF_RenderPageBitmap(bitmap, page, -left, -top, *size, 0, 0)
+    pdfium.FPDFBitmap_Destroy(bitmap)
+    return picture
 
 
 PALE = 235  # of 255: what is paler looks white

@@ -61,13 +61,9 @@ def picture_page(picture: NDArray[np.uint8], number: int, scale: float = 1.0) ->
 def _turned_back(line: PictureLine, width: int, height: int) -> tuple[float, float, float, float]:
     """Return the place of a line in the picture before it was turned to the left by quarters."""
     left, top, right, bottom = line.left, line.top, line.right, line.bottom
-    turns = line.turns
-    if turns == 1:
-        return width - bottom, left, width - top, right
-    if turns == 2:
-        return width - right, height - bottom, width - left, height - top
-    if turns == 3:
-        return top, height - right, bottom, height - left
+    for turn in range(line.turns, 0, -1):
+        across = width if turn % 2 else height
+        left, top, right, bottom = across - bottom, left, across - top, right
     return left, top, right, bottom
 
 
