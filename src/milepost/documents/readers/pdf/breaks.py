@@ -228,13 +228,10 @@ def continues(flow: Flow, last: int, after: Flow, at: int) -> bool:
         return False
     if line.text[0].islower() and len(line.text) > 3:
         return True
-    full = flow.ends_full(last) and after.starts_flush(at)
-    if not full and _is_cut(before) and not is_item(before.text):
-        # Inside of a list item, the lines stand to the right of the margin.
-        flush = after.starts_flush(at) or abs(line.left - before.left) < 0.3 * line.size
-        full = flush and flow.has_no_room(last, line)
+    running = _is_cut(before) and not is_item(before.text)
+    full = flow.ends_full(last) or (running and flow.has_no_room(last, line))
     wide = before.width > max(10 * before.size, 0.6 * (flow.right - flow.left))
-    return full and wide and line.width > 5 * line.size
+    return full and after.starts_flush(at) and wide and line.width > 5 * line.size
 
 
 def cuts_sentence(flow: Flow, last: int, after: Flow, at: int) -> bool:
@@ -244,10 +241,9 @@ def cuts_sentence(flow: Flow, last: int, after: Flow, at: int) -> bool:
     other letters below, and the other line goes on with a small letter.
     """
     before, line = flow.lines[last], after.lines[at]
-    if not _alike(before, line) or not line.text[0].islower() or not after.starts_flush(at):
+    if not _alike(before, line) or not after.starts_flush(at):
         return False
-    room = flow.right_margin(last) - before.right
-    full = before.width > 16 * before.size and room < _first_word(line) + 0.8 * line.size
+    full = before.width > _WIDE * before.size and flow.has_no_room(last, line)
     wide = line.width > 0.6 * before.width or bool(_LAST.search(line.text))
     inside = bool(_INSIDE.search(before.text)) and not before.text.isupper()
     return full and wide and inside and flow.is_set_off(last + 1) and after.is_set_off(at)

@@ -86,6 +86,11 @@ class _Paragraph:
         return self.lines[0][0]
 
     @property
+    def first(self) -> int:
+        """Number of its first line in the flow, if all are in one."""
+        return self.last + 1 - len(self.lines)
+
+    @property
     def _is_marked(self) -> bool:
         return bool(_MARKED.match(self.lines[0][1].text))
 
@@ -105,15 +110,13 @@ class _Paragraph:
 
     def goes_on(self, rest: _Paragraph) -> bool:
         """Whether ``rest``, the first of the next flow, is the rest of this one, the last."""
-        last, at = self.last, rest.last + 1 - len(rest.lines)
-        ends = last + 1 == len(self.flow.lines) and not self.heading and not rest.heading
-        return ends and continues(self.flow, last, rest.flow, at)
+        text = not self.heading and not rest.heading
+        return text and continues(self.flow, self.last, rest.flow, rest.first)
 
     def goes_on_behind(self, rest: _Paragraph, between: Sequence[_Paragraph]) -> bool:
         """Whether a sentence goes on in ``rest``, interrupted by what stands between the two."""
-        last, at = self.last, rest.last + 1 - len(rest.lines)
         line = self.lines[-1][1]
-        return cuts_sentence(self.flow, last, rest.flow, at) and all(
+        return cuts_sentence(self.flow, self.last, rest.flow, rest.first) and all(
             each.interrupts(line) for each in between
         )
 
