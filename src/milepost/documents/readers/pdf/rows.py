@@ -41,7 +41,7 @@ def order_flow(lines: list[Line]) -> list[Line]:
             return sorted(lines, key=lambda line: (line.base // line.size, line.left))
         apart = [part for block in blocks for part in _apart(block, lines)]
         return [line for block in _by_place(apart) for line in block.lines]
-    ordered = _across(longest)
+    ordered = [*longest]
     for run in runs:
         for piece in in_runs(run, _is_near) if run is not longest else []:
             at = _place(piece[0], ordered)
@@ -96,25 +96,6 @@ class _Block:
     @property
     def bottom(self) -> float:
         return self.lines[-1].base + 0.1 * self.lines[-1].size
-
-
-def _across(run: list[Line]) -> list[Line]:
-    """Order the tables of a run by rows if the file writes them column by column."""
-    ordered: list[Line] = []
-    table: list[_Block] = []
-    for block in [*_blocks(run), None]:
-        if block is not None and len(block.lines) >= 3:
-            table.append(block)
-            continue
-        lines = [line for part in table for line in part.lines]
-        parts = [part for column in table for part in _apart(column, lines)]
-        figures = any(not any(c.isalpha() for x in t.lines for c in x.text) for t in table)
-        by_columns = figures and len(parts) == len(lines) > 3  # every column is one of cells
-        ordered += [x for part in _by_place(parts) for x in part.lines] if by_columns else lines
-        table = []
-        if block is not None:
-            ordered += block.lines
-    return ordered
 
 
 def _blocks(run: list[Line]) -> list[_Block]:
