@@ -15,7 +15,6 @@ from milepost.documents.readers.pdf.rows import order_flow
 
 GUTTER = 0.5  # of the font size: minimum white space between columns
 MIN_LINES = 3  # on each side of a gutter
-TALL = 12  # minimum lines of columns with short lines, as in an index
 MAX_LINES = 3000  # a page with more is a map or a drawing, and has no columns
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
@@ -109,7 +108,7 @@ class _Lines:
     def are_columns(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> bool:
         """Whether the lines of these numbers are two columns of running text."""
         few, sides = min(len(left), len(right)), (left, right)
-        if few < MIN_LINES or not all(map(self._is_words, sides)):
+        if few < MIN_LINES or not all(map(self._is_prose, sides)):
             return False
         tops, bottoms = ([float(f(self.base[s])) for s in sides] for f in (np.min, np.max))
         height = min(low - high for high, low in zip(tops, bottoms, strict=True))
@@ -117,11 +116,6 @@ class _Lines:
             return False
         by_order = np.argsort(self.order[np.concatenate(sides)])
         turns = int(np.count_nonzero(np.diff(by_order < len(left))))
-        if not all(map(self._is_prose, sides)):
-            # An index has short lines too, but a table is written across.
-            entries = all((self.letters[s] >= 4).sum() >= 0.75 * len(s) for s in sides)
-            rows = min(len(np.unique(np.rint(self.base[s]))) for s in sides)
-            return entries and rows >= TALL and turns <= rows // 3
         if turns <= max(2, few // 5):
             return True
         # Written line by line across both columns, as text recognition does: a table of prose is
@@ -130,11 +124,10 @@ class _Lines:
         return wide and turns >= 1.6 * few - 2
 
     def _is_prose(self, side: NDArray[np.int64]) -> bool:
-        """Whether most characters are in lines as wide as running text."""
-        return bool(self._wide[side].sum() >= 0.6 * self.weight[side].sum())
-
-    def _is_words(self, side: NDArray[np.int64]) -> bool:
-        return bool(self.letters[side].sum() >= 0.45 * self.weight[side].sum())
+        """Whether most characters are in lines as wide as running text, and enough are letters."""
+        weight = self.weight[side].sum()
+        words = self.letters[side].sum() >= 0.45 * weight
+        return bool(words and self._wide[side].sum() >= 0.6 * weight)
 
 
 @lru_cache(maxsize=4096)  # each part of a page is looked at again
