@@ -119,7 +119,7 @@ def _append(line: Line, more: Line) -> None:
     if not level:
         if _raised(line, more):
             _signed(line, more)
-        elif _raised(more, line):
+        else:
             _signed(more, line)
     # After a superscript the gap before the next word is half its size.
     leftwards = level and runs_left(line.text + more.text)

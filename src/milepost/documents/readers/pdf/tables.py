@@ -145,8 +145,8 @@ def _of_words(
         names, at = above.names, int(texts[0] == above.names)
     elif header := _header_rows(rows, first):
         names, at = column_names(header), first + len(header)
-    else:  # between the pages may be a note
-        names, at = above.names if goes_on and page > above.page else (), 0
+    else:
+        names, at = (), 0
     caption = caption_in(before) or title
     yield from table_marks(rows[0].start, rows[at].start, rows[-1].end, names, caption)
     return _Names(names, table.columns, page)
@@ -189,7 +189,7 @@ def _header(page: Sequence[Unit], at: int, free: int) -> int:
     first = at
     while first > max(free, at - _HEADER_UNITS):
         unit = page[first - 1]
-        if unit.heading or not unit.is_short or (unit.figures and not unit.names_years):
+        if unit.heading or not unit.is_short:
             break
         first -= 1
     return first
