@@ -30,8 +30,8 @@ _NEXT = 1.5  # font sizes from the outermost line of a table to a row beyond it,
 _FEWEST = 3  # rows of a table
 _ACROSS = 0.25  # of the rows, at most, have words that go over several columns
 # A part without lines inside has rows of one printed line each if more than _FEW, and _FULL of all,
-# have words in _MOST of the columns, and only one in _GOES_ON begins with a small letter.
-_FEW, _FULL, _MOST, _GOES_ON = 3, 0.6, 0.7, 3
+# have words in _MOST of the columns.
+_FEW, _FULL, _MOST = 3, 0.6, 0.7
 
 
 def banded(across: Iterable[Rule], lines: Iterable[Line]) -> Iterator[Drawn]:
@@ -117,14 +117,14 @@ def _table(
     )  # a column may be empty
     if not places:
         return
-    while bands and not _is_row(bands[-1], places):
+    while not _is_row(bands[-1], places):
         del bands[-1], edges[-1]
-    while bands and not _is_row(bands[0], places):
+    while not _is_row(bands[0], places):
         del bands[0], edges[0]
     if len(bands) < 2:
         return
     for row, after in pairwise(bands[0]):  # a title
-        if len(row) == 1 and _crosses(row, places) and edges[0] < _top(after):
+        if len(row) == 1 and _crosses(row, places):
             edges[0] = _top(after)
         else:
             break
@@ -134,8 +134,6 @@ def _table(
         for band, (top, end) in zip(bands, pairwise(edges), strict=True)
         if not any(top < part[0] < end for part in parts)
     ]
-    if None in starts and len(bands) <= _FEW:
-        return
     # A row of names may stand above the first line, and one without a fill below the last.
     above = [row for row in rows if row[0].middle <= edges[0]][-1:]
     if above and _fits(above[0], edges[0] - above[0][0].base, left, right, places):
@@ -143,7 +141,7 @@ def _table(
     below = [row for row in rows if row[0].middle > edges[-1]][:1]
     if below and _fits(below[0], _top(below[0]) - edges[-1], left, right, places):
         edges = [*edges, below[0][0].base + 0.5 * below[0][0].size]
-    edges = sorted([*edges, *(top for tops in starts for top in tops or ())])
+    edges = sorted([*edges, *chain(*starts)])
     inside = [row for row in rows if edges[0] < row[0].middle < edges[-1]]
     if len(edges) <= _FEWEST or sum(_crosses(x, places) for x in inside) > _ACROSS * len(inside):
         return
@@ -201,15 +199,11 @@ def _crosses(row: Sequence[Line], places: Sequence[float]) -> bool:
     return any(line.left < place < line.right for line in row for place in places)
 
 
-def _starts(rows: _Rows, places: Sequence[float], least: int) -> list[float] | None:
-    """The edges between the rows of a part without lines between them; None if they are unknown."""
+def _starts(rows: _Rows, places: Sequence[float], least: int) -> list[float]:
+    """The edges between the rows of a part without lines between them."""
     steps = [b[0].base - a[0].base for a, b in pairwise(rows)]
     full = [row for row in rows if row[0].left < places[0] and len(row) > _MOST * (len(places) + 1)]
-    goes_on = sum(any(line.text[0].islower() for line in row) for row in full)
     each = len(full) > max(least, _FEW * (len(rows) > len(full)), _FULL * len(rows))
-    each = each and _GOES_ON * goes_on < len(full)
-    if each and rows[0][0].left > places[0]:
-        return None  # the first column is set in the middle of its rows
     starts = []
     for row, step in zip(rows[1:], steps, strict=True):
         far = step > max(_FAR * min(steps), _NEXT * 1.2 * row[0].size)
