@@ -212,7 +212,7 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
 
 
 def _restore_inner(page: Page, edge: list[Line]) -> None:
-    """Keep repeated lines inside of the text: names of columns, units, a label beside numbers."""
+    """Keep repeated lines inside of the text: names of columns, units."""
     heads = [x for x in edge if id(x) in page.dropped and _upright(page, x)]
     lines = [x for x in page.frame.lines if _upright(page, x)] if heads else []
     while True:
@@ -225,17 +225,15 @@ def _restore_inner(page: Page, edge: list[Line]) -> None:
 
 
 def _inside(line: Line, text: list[Line], middle: float) -> bool:
-    """Whether lines of the text stand between a line and the page's edge, or numbers beside it."""
+    """Whether lines of the text stand between a line and the page's edge."""
     at_top = line.base < middle
     sign = 1 if at_top else -1
-    outside = any(
+    return any(
         (x.base < middle) == at_top
         and sign * (line.base - x.base) > 0.5 * line.size
         and _has_words(x.text)
         for x in text
     )
-    beside = sum(_in_row(x, line) and _is_figures(x.text) for x in text)
-    return outside or (beside >= 2 and _has_words(line.text))
 
 
 def _restore_cells(page: Page) -> None:
@@ -247,10 +245,6 @@ def _restore_cells(page: Page) -> None:
         if not page.dropped.issuperset(map(id, lines)):
             beside = (x for x in lines if table.drawn or sum(_in_row(x, y) for y in lines) > 1)
             page.dropped.difference_update(map(id, beside))
-
-
-def _is_figures(text: str) -> bool:
-    return any(map(str.isdigit, text)) and not any(map(str.isalpha, text))
 
 
 def _drop_rows(page: Page, seats: _Seats) -> None:
