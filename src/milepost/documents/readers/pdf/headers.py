@@ -289,7 +289,5 @@ class _Names:
                     off *= _SURE
                     if cell.width < self.step and (last - first) % 2 == 0:
                         off += _UNNAMED * self.step * (last - first + 0.1)
-                elif below and YEAR.fullmatch(cell.text):
-                    off += most  # of the column below it
                 if off < most:
                     yield first, last, off
