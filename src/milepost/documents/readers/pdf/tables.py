@@ -197,7 +197,7 @@ def _header(page: Sequence[Unit], at: int, free: int) -> int:
 
 def _inherit(columns: Sequence[Column], above: Sequence[Column]) -> None:
     """Take the names of the table above, whose columns stand in the same places."""
-    if len(columns) == len(above) and all(
+    if len(columns) == len(above) > 1 and all(
         abs(one.right - other.right) <= NEAR for one, other in zip(columns, above, strict=True)
     ):
         for one, other in zip(columns, above, strict=True):
