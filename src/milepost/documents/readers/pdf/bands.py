@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
-from milepost.documents.readers.pdf.records import Line, in_runs
+from milepost.documents.readers.pdf.records import Line, rows_of
 
 Rule = tuple[float, float, float]
 """Where a drawn line is, and where it begins and ends along itself."""
@@ -36,7 +36,7 @@ _FEW, _FULL, _MOST = 3, 0.6, 0.7
 
 def banded(across: Iterable[Rule], lines: Iterable[Line]) -> Iterator[Drawn]:
     """Yield the tables whose lines go from left to right alone."""
-    upright = sorted((line for line in lines if not line.angle), key=lambda line: line.base)
+    upright = [line for line in lines if not line.angle]
     across = [rule for rule in across if not any(_underlines(rule, line) for line in upright)]
     stacks = _stacks(across)
     for stack in stacks:
@@ -47,9 +47,7 @@ def banded(across: Iterable[Rule], lines: Iterable[Line]) -> Iterator[Drawn]:
             for at, start, end in across
             if left < start and end < right + _ALIGNED and 2 * (end - start) > right - left
         ]
-        beside = [line for line in upright if line.left < right and line.right > left]
-        runs = in_runs(beside, lambda row, line: line.base - row[0].base < 0.5 * line.size)
-        rows = [sorted(row, key=lambda line: line.left) for row in runs]
+        rows = rows_of(line for line in upright if line.left < right and line.right > left)
         edges: list[float] = []
         for rule in [*stack, (float("inf"), left, right)]:
             band = [row for row in rows if edges and edges[-1] < row[0].middle <= rule[0]]

@@ -98,6 +98,15 @@ def in_runs(items: Iterable[T], continues: Callable[[list[T], T], bool]) -> list
     return runs
 
 
+def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
+    """Put lines into rows, from the top and from the left."""
+    rows = in_runs(
+        sorted(lines, key=lambda line: line.base),
+        lambda row, line: line.base - row[0].base < 0.5 * line.size,
+    )
+    return [sorted(row, key=lambda line: line.left) for row in rows]
+
+
 def in_sequence(numbers: Iterable[int]) -> list[list[int]]:
     """Cut ascending numbers into runs of consecutive ones."""
     return in_runs(numbers, lambda run, number: number == run[-1] + 1)

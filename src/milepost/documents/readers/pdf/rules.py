@@ -15,7 +15,7 @@ from milepost.documents.readers.pdf.bands import Rule, banded
 from milepost.documents.readers.pdf.lines import turned
 from milepost.documents.readers.pdf.native import references
 from milepost.documents.readers.pdf.picture import bounds
-from milepost.documents.readers.pdf.records import Floats, Line, in_runs
+from milepost.documents.readers.pdf.records import Floats, Line, rows_of
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Display
@@ -210,7 +210,7 @@ def ruled_tables(
     """
     if len(across) < _FEWEST_LINES:
         return []
-    if sum(map(_is_of_words, in_runs(sorted(lines, key=_base), _is_beside))) < _FEWEST:
+    if sum(map(_is_of_words, rows_of(lines))) < _FEWEST:
         return []
     across, down = _joined(across), _joined(down)
     found = [*_tables(across, down)]
@@ -219,14 +219,6 @@ def ruled_tables(
     for table in starmap(Ruled, banded(across, lines)):
         found += [table] if not any(map(table.overlaps, found)) else []
     return [replace(table, page=page) for table in found]
-
-
-def _base(line: Line) -> float:
-    return line.base
-
-
-def _is_beside(row: list[Line], line: Line) -> bool:
-    return line.base - row[0].base < 0.5 * line.size
 
 
 def _is_of_words(row: list[Line]) -> bool:
