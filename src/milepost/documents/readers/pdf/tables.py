@@ -114,13 +114,11 @@ class _Names:
     Attributes:
         names: the names; none if they are not known.
         edges: those of its columns.
-        page: on which it ends.
         is_near: whether no text has come since.
     """
 
     names: Sequence[str] = ()
     edges: Sequence[float] = ()
-    page: int = 0
     is_near: bool = True
 
     def go_on(self, table: Ruled) -> bool:
@@ -139,9 +137,8 @@ def _of_words(
     """
     texts = [row.texts for row in rows]
     title = "".join(texts[0]) if len(rows) > 2 and sum(map(bool, texts[0])) == 1 else ""
-    first, page = int(bool(title)), rows[0].page
-    goes_on = above.go_on(table) and page <= above.page + 2  # one may not be read
-    if goes_on and above.is_near:
+    first = int(bool(title))
+    if above.is_near and above.go_on(table):
         names, at = above.names, int(texts[0] == above.names)
     elif header := _header_rows(rows, first):
         names, at = column_names(header), first + len(header)
@@ -149,7 +146,7 @@ def _of_words(
         names, at = (), 0
     caption = caption_in(before) or title
     yield from table_marks(rows[0].start, rows[at].start, rows[-1].end, names, caption)
-    return _Names(names, table.columns, page)
+    return _Names(names, table.columns)
 
 
 def _header_rows(rows: Sequence[Unit], first: int) -> Sequence[Sequence[str]]:
