@@ -344,12 +344,8 @@ def _beside_text(page: Page, column: list[Line]) -> bool:
         and line.angle == column[0].angle
         and any(map(str.isalpha, line.text))
     ]
-    left, right = min(x.left for x in column), max(x.right for x in column)
     rows = [[x for x in rest if abs(x.base - n.base) < _LEVEL * x.size] for n in column]
     if sum(len(row) == 1 for row in rows) < 0.9 * len(rows):
-        return False
-    beside = [row[0] for row in rows if row]
-    if not (all(x.left > right for x in beside) or all(x.right < left for x in beside)):
         return False
     top, bottom = column[0].base, column[-1].base
     between = [x for x in rest if top <= x.base <= bottom]
