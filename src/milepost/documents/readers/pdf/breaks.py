@@ -196,7 +196,7 @@ class Flow:
 
     def ends_full(self, at: int) -> bool:
         """Whether line ``at`` reaches the right margin, so that its paragraph may continue."""
-        return self.lines[at].right > self.right_margin(at) - 1.2 * self.lines[at].size
+        return self.lines[at].right > self._margins[at][1] - 1.2 * self.lines[at].size
 
     def is_set_off(self, at: int) -> bool:
         """Whether there is a gap before line ``at``, or other letters."""
@@ -206,14 +206,10 @@ class Flow:
         step = line.base - last.base
         return not 0 < step < 1.3 * self._lead or not 0.97 < line.size / last.size < 1.03
 
-    def right_margin(self, at: int) -> float:
-        """The right margin of the lines above and below line ``at``."""
-        return self._margins[at][1]
-
     def has_no_room(self, at: int, after: Line) -> bool:
         """Whether the first word of the line after line ``at`` did not fit into it."""
         line = self.lines[at]
-        room = self.right_margin(at) - line.right
+        room = self._margins[at][1] - line.right
         return room < _first_word(after) + 0.8 * line.size
 
     def starts_flush(self, at: int) -> bool:

@@ -8,7 +8,6 @@ column), its blocks are ordered by position: left to right in a row, then from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import median
 
 from milepost._numpy import np
@@ -26,21 +25,23 @@ def order_flow(lines: list[Line]) -> list[Line]:
         # What is typed into a form is the last of the file, and stands after its label; the lines
         # of a field stand together, whatever is beside it.
         ordered = order_flow([line for line in lines if not line.typed])
-        fields = [*map(_Block, in_runs(sorted(typed, key=lambda line: line.order), _is_field))]
+        fields = in_runs(sorted(typed, key=lambda line: line.order), _is_field)
         if len(fields) <= MAX_BLOCKS:
             fields = _by_place(fields)
-        for at, field in reversed([(_place(field.lines[0], ordered), field) for field in fields]):
-            ordered[at:at] = field.lines
+        for at, field in reversed([(_place(field[0], ordered), field) for field in fields]):
+            ordered[at:at] = field
         return ordered
     lines = sorted(lines, key=lambda line: line.order)
     runs = in_runs(lines, _goes_on)
     longest = max(runs, key=len)
     if len(longest) < MIN_RUN_SHARE * len(lines):
-        blocks = [block for run in runs for block in _blocks(run)]
+        blocks = [block for run in runs for block in in_runs(run, _continues)]
         if len(blocks) > MAX_BLOCKS:
             return sorted(lines, key=lambda line: (line.base // line.size, line.left))
-        apart = [part for block in blocks for part in _apart(block, lines)]
-        return [line for block in _by_place(apart) for line in block.lines]
+        parts: list[list[Line]] = []
+        for block in blocks:  # each cell of a column can join its row
+            parts += [[line] for line in block] if _are_cells(block, lines) else [block]
+        return [line for part in _by_place(parts) for line in part]
     ordered = [*longest]
     for run in runs:
         for piece in in_runs(run, _is_near) if run is not longest else []:
@@ -75,40 +76,6 @@ def _place(line: Line, ordered: list[Line]) -> int:
     return len(ordered)
 
 
-@dataclass(slots=True, eq=False)
-class _Block:
-    """Lines that belong together: a paragraph, a label of several lines, one cell."""
-
-    lines: list[Line]
-
-    @property
-    def left(self) -> float:
-        return min(line.left for line in self.lines)
-
-    @property
-    def right(self) -> float:
-        return max(line.right for line in self.lines)
-
-    @property
-    def top(self) -> float:
-        return self.lines[0].base - 0.7 * self.lines[0].size
-
-    @property
-    def bottom(self) -> float:
-        return self.lines[-1].base + 0.1 * self.lines[-1].size
-
-
-def _blocks(run: list[Line]) -> list[_Block]:
-    return [_Block(lines) for lines in in_runs(run, _continues)]
-
-
-def _apart(block: _Block, lines: list[Line]) -> list[_Block]:
-    """Split a column of cells, so that each can join its row."""
-    if _are_cells(block.lines, lines):
-        return [_Block([line]) for line in block.lines]
-    return [block]
-
-
 def _continues(run: list[Line], line: Line) -> bool:
     last = run[-1]
     below = 0.5 * last.size < line.base - last.base < 2.0 * max(last.size, line.size)
@@ -136,10 +103,15 @@ def _are_cells(stack: list[Line], lines: list[Line]) -> bool:
     return beside >= (len(stack) if len(stack) <= 5 else 0.8 * len(stack))
 
 
-def _by_place(blocks: list[_Block]) -> list[_Block]:
-    """Order blocks so that each follows those above it and those to its left in its rows."""
-    spots = np.array([(b.left, b.right, b.top, b.bottom) for b in blocks]).reshape(-1, 4)
-    left, right, top, bottom = spots.T
+def _by_place(blocks: list[list[Line]]) -> list[list[Line]]:
+    """Order blocks so that each follows those above it and those to its left in its rows.
+
+    A block are lines that belong together: a paragraph, a label of several lines, one cell.
+    """
+    left = np.array([min(line.left for line in block) for block in blocks])
+    right = np.array([max(line.right for line in block) for block in blocks])
+    top = np.array([block[0].base - 0.7 * block[0].size for block in blocks])
+    bottom = np.array([block[-1].base + 0.1 * block[-1].size for block in blocks])
     slack = 0.2 * np.minimum.outer(bottom - top, bottom - top)
     shared = np.minimum.outer(bottom, bottom) - np.maximum.outer(top, top)
     in_rows = right[:, None] <= left[None, :] + slack
