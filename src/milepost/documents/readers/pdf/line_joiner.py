@@ -17,7 +17,6 @@ HYPHENS = "-\u2010\u2011"
 _SUSPENDED = {"and", "or", "to", "und", "oder", "bzw", "sowie", "bis", "et", "ou", "y", "o", "e"}
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*")
 _LAST = re.compile(r"([^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*)[-\u2010\u2011]$")
-_FIRST = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*")
 _ADDRESS = re.compile(r"(?:https?:/|www\.)\S*[/\-_.=&?%]$|[\w.-]@$")
 _ENDING = re.compile(
     "(?:ally|[ai]ble|[ae]nces?|arie?s|ation(?:al|s)?|[aei]r?ies|ed|edly|ful(?:ly)?|hood|[ia]l?i[sz]\\w+"
@@ -38,16 +37,13 @@ class LineJoiner:
         texts = list(lines)
         words = _WORD.findall("\n".join(texts))
         self._words = Counter(_plain(" ".join(words)).split(" "))
-        self._rests: set[str] = set()
         broken = False  # after a hyphen: then the first word of the line is the rest of another
         for text in texts:
             whole = not text or text[-1] not in HYPHENS
             if broken or not whole:
                 words = _WORD.findall(text)
                 if broken and _WORD.match(text):
-                    rest = _plain(words.pop(0))
-                    self._rests.add(rest)
-                    self._words[rest] -= 1
+                    self._words[_plain(words.pop(0))] -= 1
                 if words and not whole and _WORD.match(text, len(text.rstrip(HYPHENS)) - 1):
                     self._words[_plain(words[-1])] -= 1
             broken = not whole
@@ -68,7 +64,7 @@ class LineJoiner:
         return 0, " "
 
     def _hyphen(self, before: str, after: str) -> tuple[int, str]:
-        left, right = _LAST.search(before), _FIRST.match(after)
+        left, right = _LAST.search(before), _WORD.match(after)
         if right and _plain(right[0]) in _SUSPENDED:
             return 0, " "
         if left is None or right is None:
@@ -81,10 +77,8 @@ class LineJoiner:
             return (1, "") if whole > parted else (0, "")
         # Neither occurs elsewhere: a compound if both halves are words of this text.
         last, first = head.rsplit("-", 1)[-1], tail.split("-", 1)[0]
-        word = self._words[first] or (
-            # "human-" + "readable": never seen whole, but no ending that hyphenation leaves.
-            first in self._rests and left[1].islower() and not _ENDING.fullmatch(first)
-        )
+        # "human-" + "readable": never seen whole, but no ending that hyphenation leaves.
+        word = self._words[first] or (left[1].islower() and not _ENDING.fullmatch(first))
         compound = min(len(last), len(first)) >= 4 and self._words[last] and word
         return (0, "") if compound or left[1].isupper() else (1, "")
 
