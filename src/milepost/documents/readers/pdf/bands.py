@@ -109,10 +109,7 @@ def _table(
     edges: list[float], rows: _Rows, parts: Sequence[Rule], left: float, right: float
 ) -> Iterator[Drawn]:
     bands = [[r for r in rows if top < r[0].middle <= end] for top, end in pairwise(edges)]
-    below = [row for band in bands[1:] for row in band]
-    places = max(
-        _gaps(below), _gaps([*chain(*bands[:1]), *below]), key=len
-    )  # a column may be empty
+    places = _gaps([*chain(*bands)])
     if not places:
         return
     while not _is_row(bands[-1], places):
