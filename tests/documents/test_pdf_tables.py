@@ -8,11 +8,12 @@ from support.pdf_writer import PdfPage, made, prose
 
 def test_rows_of_a_table_stay_rows() -> None:
     table = [["Iowa", "1.35", "1.42"], ["Ohio", "2.10", "2.25"], ["Utah", "0.98", "1.07"]]
-    page = PdfPage()
-    for number, row in enumerate(table):
-        for column, cell in enumerate(row):
-            page.text(72 + 90 * column, 700 - 14 * number, cell)
-    assert made([page]).text == "\n".join(" ".join(row) for row in table)
+    for by_column in (False, True):
+        page = PdfPage()
+        spots = [(row, column) for row in range(3) for column in range(3)]
+        for row, column in sorted(spots, key=lambda spot: spot[::-1] if by_column else spot):
+            page.text(72 + 90 * column, 700 - 14 * row, table[row][column])
+        assert made([page]).text == "\n".join(" ".join(row) for row in table)
 
 
 def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:

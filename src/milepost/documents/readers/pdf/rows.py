@@ -42,7 +42,7 @@ def order_flow(lines: list[Line]) -> list[Line]:
         for block in blocks:  # each cell of a column can join its row
             parts += [[line] for line in block] if _are_cells(block, lines) else [block]
         return [line for part in _by_place(parts) for line in part]
-    ordered = [*longest]
+    ordered = _across(longest)
     for run in runs:
         for piece in in_runs(run, _is_near) if run is not longest else []:
             at = _place(piece[0], ordered)
@@ -74,6 +74,23 @@ def _place(line: Line, ordered: list[Line]) -> int:
         if other.left > line.left if same_row else other.base > line.base:
             return at
     return len(ordered)
+
+
+def _across(run: list[Line]) -> list[Line]:
+    """Order the tables of a run by rows if the file writes them column by column."""
+    ordered: list[Line] = []
+    columns: list[list[Line]] = []
+    for block in [*in_runs(run, _continues), []]:
+        if len(block) >= 3:
+            columns.append(block)
+            continue
+        cells = [line for column in columns for line in column]
+        figures = any(not any(c.isalpha() for x in column for c in x.text) for column in columns)
+        if figures and len(columns) > 1 and all(_are_cells(column, cells) for column in columns):
+            cells = [line for part in _by_place([[cell] for cell in cells]) for line in part]
+        ordered += cells + block
+        columns = []
+    return ordered
 
 
 def _continues(run: list[Line], line: Line) -> bool:
