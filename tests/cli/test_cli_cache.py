@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -67,11 +68,8 @@ def test_the_limit_is_kept_by_itself(cli, model, notes, monkeypatch):
 
 def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be encoded but a question."""
-
-    def encode(*_: object, **__: object) -> None:
-        raise AssertionError("a text was encoded again")
-
-    monkeypatch.setattr("milepost.encoder.Encoder.encode", encode)
+    again = Mock(side_effect=AssertionError("a text was encoded again"))
+    monkeypatch.setattr("milepost.encoder.Encoder.encode", again)
 
 
 def asked(cli, model, path) -> tuple[list[dict], dict]:

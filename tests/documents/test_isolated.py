@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -68,21 +68,12 @@ def test_memory_is_limited() -> None:
 
 
 def test_close_ends_a_call(isolated: Isolated) -> None:
-    failed: list[BaseException] = []
-
-    def call() -> None:
-        try:
-            isolated.call(time.sleep, 60)
-        except UnreadableFile as error:
-            failed.append(error)
-
     isolated.call(os.getpid)
-    thread = threading.Thread(target=call)
-    thread.start()
-    time.sleep(0.3)
-    isolated.close()
-    thread.join(20)
-    assert failed
+    with ThreadPoolExecutor() as pool:
+        call = pool.submit(isolated.call, time.sleep, 60)
+        time.sleep(0.3)
+        isolated.close()
+        assert isinstance(call.exception(20), UnreadableFile)
 
 
 def test_what_a_library_says_is_one_short_line(isolated: Isolated) -> None:
