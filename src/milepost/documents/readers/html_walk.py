@@ -328,7 +328,7 @@ def _tag(node: Any) -> str:
 def _caption(table: Any) -> str:
     """Return the caption of the figure that a table is in; empty if it has none."""
     node = table.parent if table.parent.tag == "figure" else table.parent.parent
-    said = node.css("figure > figcaption") if node is not None and node.tag == "figure" else ()
+    said = node.css("figure > figcaption") if node is not None and node.tag == "figure" else []
     return " ".join(said[0].text(deep=True).split()) if len(said) == 1 else ""
 
 
