@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
+from operator import attrgetter
 
 from milepost.documents.readers.pdf.records import Line, rows_of
 
@@ -26,6 +27,7 @@ _PARTS = 9.0  # between the parts of a line that is drawn column by column, at m
 _EMPTY = 30.0  # of a table without words, at most
 _PROSE = 0.7  # of the width: a line that stands alone and is as wide is running text
 _FAR = 1.5  # times the least distance of lines: from there on, another row begins
+_BELOW = 20.0  # a line that underlines words stands nearer to their base line
 _NEXT = 1.5  # font sizes from the outermost line of a table to a row beyond it, at most
 _FEWEST = 3  # rows of a table
 _ACROSS = 0.25  # of the rows, at most, have words that go over several columns
@@ -36,8 +38,8 @@ _FEW, _FULL, _MOST = 3, 0.6, 0.7
 
 def banded(across: Iterable[Rule], lines: Iterable[Line]) -> Iterator[Drawn]:
     """Yield the tables whose lines go from left to right alone."""
-    upright = [line for line in lines if not line.angle]
-    across = [rule for rule in across if not any(_underlines(rule, line) for line in upright)]
+    upright = sorted((line for line in lines if not line.angle), key=attrgetter("base"))
+    across = [rule for rule in across if not _underlines(rule, upright)]
     stacks = _stacks(across)
     for stack in stacks:
         left, right = min(rule[1] for rule in stack), max(rule[2] for rule in stack)
@@ -89,9 +91,16 @@ def _stacks(across: Iterable[Rule]) -> list[list[Rule]]:
     return [stack for stack in stacks if len(stack) > 1]
 
 
-def _underlines(rule: Rule, line: Line) -> bool:
-    inside = line.left - _WHITE < rule[1] and rule[2] < line.right + _WHITE
-    return inside and 0 < rule[0] - line.base < 0.4 * line.size
+def _underlines(rule: Rule, lines: Sequence[Line]) -> bool:
+    """Whether a drawn line stands below the words of one of the lines, which are sorted by base."""
+    end = bisect_left(lines, rule[0], key=attrgetter("base"))
+    start = bisect_left(lines, rule[0] - _BELOW, hi=end, key=attrgetter("base"))
+    return any(
+        line.left - _WHITE < rule[1]
+        and rule[2] < line.right + _WHITE
+        and rule[0] - line.base < 0.4 * line.size
+        for line in lines[start:end]
+    )
 
 
 def _is_text(rows: _Rows, left: float, right: float) -> bool:
