@@ -12,14 +12,12 @@ from milepost.documents import files, read
 from milepost.documents.vaults import readable, vault_of
 from milepost.documents.zotero import Reference, attachment_of, attachments
 from milepost.errors import UnreadableFile
+from support.files import write_files
 from support.zotero_library import DARWIN, SOCIETY, ZoteroLibrary
 
 
 def make(root: Path, *names: str) -> None:
-    for name in names:
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("words", encoding="utf-8")
+    write_files(root, dict.fromkeys(names, "words"))
 
 
 def names(root: Path) -> list[str]:
@@ -92,13 +90,8 @@ if [[ -f x ]]; then echo %% y %%; fi
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    folder = tmp_path / "vault"
-    for name in (".obsidian", ".trash", "sub"):
-        (folder / name).mkdir(parents=True)
-    (folder / "sub" / "bees.md").write_text(NOTE, encoding="utf-8")
-    (folder / ".obsidian" / "app.json").write_text("{}", encoding="utf-8")
-    (folder / ".trash" / "old.md").write_text("old", encoding="utf-8")
-    return folder
+    notes = {"sub/bees.md": NOTE, ".obsidian/app.json": "{}", ".trash/old.md": "old"}
+    return write_files(tmp_path / "vault", notes)
 
 
 def test_a_note_reads_as_its_words(vault: Path) -> None:
@@ -223,10 +216,9 @@ def test_a_library_that_zotero_has_open_is_read_and_not_changed(library: ZoteroL
 
 @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + b"x" * 500])
 def test_a_damaged_database_is_named(tmp_path: Path, data: bytes) -> None:
+    write_files(tmp_path, {"Zotero/zotero.sqlite": data, "beside.txt": "x"})
     folder = tmp_path / "Zotero"
-    (folder / "storage").mkdir(parents=True)
-    (folder / "zotero.sqlite").write_bytes(data)
-    (tmp_path / "beside.txt").write_text("x", encoding="utf-8")
+    (folder / "storage").mkdir()
     with pytest.raises(UnreadableFile, match="cannot be read as Zotero's"):
         list(files([folder]))
     failed: dict[str, str] = {}

@@ -16,6 +16,7 @@ from milepost.documents.isolated import Isolated
 from milepost.documents.reader_process import read_inside, read_plain
 from milepost.errors import UnreadableFile
 from milepost.types import READ_DEFAULTS
+from support.files import write_files
 
 
 @pytest.fixture
@@ -131,17 +132,13 @@ def _runs(pid: int) -> bool:
 
 
 def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:
-    inside, outside = tmp_path / "in", tmp_path / "secret.txt"
-    inside.mkdir()
-    outside.write_text("A secret.", encoding="utf-8")
-    (inside / "plain.txt").write_text("Plain.", encoding="utf-8")
-    (inside / "link.txt").symlink_to(outside)
+    write_files(tmp_path, {"secret.txt": "A secret.", "secret.json": '{"secret": "x"}'})
+    inside = write_files(tmp_path / "in", {"plain.txt": "Plain."})
+    (inside / "link.txt").symlink_to(tmp_path / "secret.txt")
     (inside / "own.txt").symlink_to(inside / "plain.txt")
     assert read_inside(inside / "own.txt", READ_DEFAULTS, (inside,)).text == "Plain."
     with pytest.raises(UnreadableFile, match="leaves the folder"):
         read_inside(inside / "link.txt", READ_DEFAULTS, (inside,))
-    secret = tmp_path / "secret.json"
-    secret.write_text('{"secret": "x"}', encoding="utf-8")
-    (inside / "own.txt.meta.json").symlink_to(secret)
+    (inside / "own.txt.meta.json").symlink_to(tmp_path / "secret.json")
     with pytest.raises(UnreadableFile, match="is a link that leaves"):
         read_inside(inside / "own.txt", READ_DEFAULTS, (inside,))

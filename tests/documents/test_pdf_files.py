@@ -69,12 +69,8 @@ def test_each_question_finds_its_sentence_in_its_boxes(name: str, sentence: str,
     check_document(document)
     boxes = document.boxes(start, end)
     assert {box.page for box in boxes} == {page}
-    with PDFIUM:
-        pdf = pypdfium2.PdfDocument(FILES / name)
-        try:
-            inside = _characters_in(pdf, boxes)
-        finally:
-            pdf.close()
+    with PDFIUM, pypdfium2.PdfDocument(FILES / name) as pdf:
+        inside = _characters_in(pdf, boxes)
     want = _squeezed(sentence)
     assert sorted(inside) == sorted(want)  # on turned pages pdfium has its own order
 

@@ -21,9 +21,7 @@ def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
     page = PdfPage()
     page.text(72, 720, "Table 4: Who looks after the machines")
     across = [(y, 72, 500) for y in (700, 680, 640, 600)] + [(620, 200, 500)]
-    down = [(x, 600, 700) for x in (72, 200, 330, 500)]
-    page.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in across]
-    page.operations += [f"{x} {low} m {x} {high} l S" for x, low, high in down]
+    page.rule(across, [(x, 600, 700) for x in (72, 200, 330, 500)])
     page.text(76, 686, "Machine", bold=True)
     page.lines(76, 666, ["The boiler in", "the north wing"])
     page.text(76, 616, "Conveyor")
@@ -35,11 +33,10 @@ def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
     page.text(334, 626, "Press the button")
     page.text(334, 606, "Lock the drive")
     rest = PdfPage()
-    rest.operations += [f"72 {y} m 500 {y} l S" for y in (740, 720, 700)]
-    rest.operations += [f"{x} 700 m {x} 740 l S" for x in (72, 200, 330, 500)]
-    for number, row in enumerate((("Oven 2", "Bo", "Open it."), ("Pump 7", "Cy", "Shut it."))):
-        for x, words in zip((76, 204, 334), row, strict=True):
-            rest.text(x, 726 - 20 * number, words)
+    down = [(x, 700, 740) for x in (72, 200, 330, 500)]
+    rest.rule([(y, 72, 500) for y in (740, 720, 700)], down)
+    below = ("Oven 2", "Bo", "Open it."), ("Pump 7", "Cy", "Shut it.")
+    rest.rows(726, (zip(row, (76, 204, 334), strict=True) for row in below), 20)
     document = made([page, rest])
     assert document.text.split("\n")[1:6] == [
         "",
@@ -58,24 +55,18 @@ def test_a_ruled_table_of_words_has_its_cells_in_rows() -> None:
 def test_a_table_with_lines_across_alone_has_its_cells_in_rows() -> None:
     """One has lines above, below its names and at its end; one between its rows, some in part."""
     page = PdfPage()
-    rules = [(y, 72, 500) for y in (700, 680, 620, 500, 480, 440, 400)] + [(420, 200, 500)]
-    page.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in rules]
-    for number, row in enumerate((("Machine", "Keeper"), ("Boiler", "Ingrid"), ("Oven", "Bo"))):
-        page.text(76, 686 - 24 * number, row[0])
-        page.text(300, 686 - 24 * number, row[1])
-    page.lines(76, 626, ["Pump"])
-    page.text(300, 626, "Cy")
+    page.rule([(y, 72, 500) for y in (700, 680, 620, 500, 480, 440, 400)] + [(420, 200, 500)])
+    keepers = ("Machine", "Keeper"), ("Boiler", "Ingrid"), ("Oven", "Bo")
+    page.rows(686, (((machine, 76), (keeper, 300)) for machine, keeper in keepers), 24)
+    page.rows(626, [(("Pump", 76), ("Cy", 300))])
     page.lines(72, 590, prose(40))
-    names = ((76, "Hall"), (204, "Machine"), (340, "In case of failure"))
-    for x, words in names:
-        page.text(x, 486, words)
+    names = (("Hall", 76), ("Machine", 204), ("In case of failure", 340))
+    page.rows(486, [names])
     page.text(76, 456, "North")
     page.lines(204, 466, ["The old", "boiler"])
     page.lines(340, 466, ["Close the valve and", "call the office"])
-    for y, hall, machine in ((426, "South", "Conveyor"), (406, "", "Crane")):
-        page.text(76, y, hall)
-        page.text(204, y, machine)
-        page.text(340, y, f"Stop the {machine.casefold()}")
+    page.rows(426, [(("South", 76), ("Conveyor", 204), ("Stop the conveyor", 340))])
+    page.rows(406, [(("", 76), ("Crane", 204), ("Stop the crane", 340))])
     document = made([page])
     rows = [line for line in document.text.split("\n") if "|" in line]
     assert rows == [
@@ -87,25 +78,22 @@ def test_a_table_with_lines_across_alone_has_its_cells_in_rows() -> None:
     ]
     assert [table.columns for table in tables(document.marks)] == [
         ("Machine", "Keeper"),
-        tuple(words for _, words in names),
+        tuple(words for words, _ in names),
     ]
 
 
 def test_names_of_columns_may_be_written_sideways_and_cells_merged() -> None:
     """The first cell goes over two columns, and its second line begins in the second of them."""
     page = PdfPage()
-    page.operations += [f"72 {y} m 380 {y} l S" for y in (716, 702, 640, 620, 560)]
-    page.operations += [
-        f"{x} 560 m {x} {702 if x == 320 else 716} l S" for x in (72, 300, 320, 380)
-    ]
+    down = [(x, 560, 702 if x == 320 else 716) for x in (72, 300, 320, 380)]
+    page.rule([(y, 72, 380) for y in (716, 702, 640, 620, 560)], down)
     page.text(312, 711, "Where it must be done", 5)
     page.text(331, 705, "or not", 5)
     page.text(76, 644, "Rule")
     for x, words in ((314, "Level 1"), (354, "Level 2")):
         page.operations.append(f"BT /F1 10 Tf 0 1 -1 0 {x} 645 Tm ({words}) Tj ET")
-    for y, words, ticks in ((626, "Check the input", "x-"), (606, "Log the errors", "-x")):
-        for x, each in zip((76, 306, 346), (words, *ticks), strict=True):
-            page.text(x, y, each)
+    below = ("Check the input", "x", "-"), ("Log the errors", "-", "x")
+    page.rows(626, (zip(row, (76, 306, 346), strict=True) for row in below), 20)
     document = made([page])
     assert document.text.split("\n") == [
         "| Where it must be done or not",
@@ -128,9 +116,7 @@ def test_tables_have_a_caption_columns_and_sections() -> None:
         (("Paint (6)", 72), ("70", 429)),
         (("Sum", 72), ("1,205", 318), ("40", 429)),
     ]
-    for number, row in enumerate(rows):
-        for words, x in row:
-            page.text(x, 716 - 14 * number, words)
+    page.rows(716, rows)
     page.lines(72, 600, prose(40))
     document = made([page])
     start, end = document.text.index("Tugs"), document.text.index("Sum") + 12
@@ -149,10 +135,8 @@ def test_tables_have_a_caption_columns_and_sections() -> None:
 
 def test_a_column_without_a_name_keeps_its_figures() -> None:
     page = PdfPage()
-    page.text(300, 714, "2022")
-    for number, row in enumerate((("Sales 2019", "7", "5"), ("Costs", "9", "4"))):
-        for column, cell in enumerate(row):
-            page.text((72, 312, 400)[column], 700 - 14 * number, cell)
+    below = ("Sales 2019", "7", "5"), ("Costs", "9", "4")
+    page.rows(714, [[("2022", 300)], *(zip(row, (72, 312, 400), strict=True) for row in below)])
     document = made([page])
     end = len(document.text)
     table = next(tables(document.marks)).rows(document.text, 0, [(6, end)], (0, end))
@@ -169,10 +153,8 @@ def test_a_name_above_several_columns_belongs_to_each(women: int) -> None:
         page.operations += ["196 696 m 300 696 l S", "314 696 m 380 696 l S"]
     names = (("Paid", 200), ("Free", 240), ("All", 282), ("Paid", 320), ("Free", 360), ("All", 402))
     figures = [(str(4 + k), 206 + 40 * k) for k in range(6)]
-    labels = (("Riders on trams", 72), ("Riders on ferries", 72))
-    for number, row in enumerate((groups, names, *((label, *figures) for label in labels))):
-        for words, x in row:
-            page.text(x, 700 - 14 * number, words)
+    trams, ferries = (((f"Riders on {each}", 72), *figures) for each in ("trams", "ferries"))
+    page.rows(700, [groups, names, trams, ferries])
     document = made([page])
     end = len(document.text)
     table = next(tables(document.marks)).rows(document.text, 0, [(end - 2, end)], (0, end))

@@ -53,11 +53,8 @@ def pdf(tmp_path: Path) -> Path:
 
 def pixels(path: Path, number: int = 0) -> np.ndarray:
     """A page as PDFium draws it at 72 dots an inch, ``(height, width, 3)``, with annotations."""
-    document = pypdfium2.PdfDocument(path)
-    try:
+    with pypdfium2.PdfDocument(path) as document:
         return document[number].render(scale=1, may_draw_forms=False).to_numpy()[:, :, ::-1].copy()
-    finally:
-        document.close()
 
 
 def poppler(path: Path, number: int = 1) -> np.ndarray:
@@ -123,9 +120,8 @@ def test_a_copy_begins_with_the_original(tmp_path: Path, stream: bool) -> None:
     assert re.findall(rb"(\d+) 0 obj", added)
     assert b"/BaseFont" not in added
     assert count_highlights(made, "out") == marked.highlights == 1
-    document = pypdfium2.PdfDocument(out)
-    assert len(document) == 2
-    document.close()
+    with pypdfium2.PdfDocument(out) as document:
+        assert len(document) == 2
     if shutil.which("qpdf"):
         done = subprocess.run(["qpdf", "--check", str(out)], capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -179,12 +175,10 @@ def test_highlights_lie_on_their_words(tmp_path: Path, rotate: int, crop, draw: 
 
 def test_the_cells_of_a_row_that_answers_are_marked(tmp_path: Path) -> None:
     page, path, out = PdfPage(), tmp_path / "a.pdf", tmp_path / "out.pdf"
-    page.operations += [f"72 {y} m 472 {y} l S" for y in (700, 680, 660, 640)]
-    page.operations += [f"{x} 640 m {x} 700 l S" for x in (72, 272, 472)]
+    down = [(x, 640, 700) for x in (72, 272, 472)]
+    page.rule([(y, 72, 472) for y in (700, 680, 660, 640)], down)
     cells = (("Metal", "Weight"), ("gold", "heavier than lead"), ("tin", "lighter than ships"))
-    for number, row in enumerate(cells):
-        for column, words in enumerate(row):
-            page.text(76 + 200 * column, 686 - 20 * number, words)
+    page.rows(686, (((metal, 76), (weight, 276)) for metal, weight in cells), 20)
     path.write_bytes(write_pdf([page]))
     marked = annotate(indexed(path), path, "gold heavier than lead", out, k=1)
     assert marked.highlights == 1
@@ -323,9 +317,8 @@ def test_signed_files_get_a_note(tmp_path: Path) -> None:
     fields = b"/AcroForm << /SigFlags 3 /Fields [<< /FT /Sig /T (S) /V << /Type /Sig /Filter /F "
     fields += b"/ByteRange [0 1 2 3] /Contents <00> >> >>] >>"
     path.write_bytes(write_pdf([page], catalogue=fields))
-    document = pypdfium2.PdfDocument(path)
-    assert pdfium.FPDF_GetSignatureCount(document.raw) == 1
-    document.close()
+    with pypdfium2.PdfDocument(path) as document:
+        assert pdfium.FPDF_GetSignatureCount(document.raw) == 1
     marked = annotate(indexed(path), path, QUESTION, tmp_path / "out.pdf", k=1)
     assert marked.notes == (
         "metals.pdf is signed: viewers may show that the copy was changed afterwards",

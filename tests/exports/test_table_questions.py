@@ -28,7 +28,6 @@ def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_each_form_gives_the_same_questions(tmp_path: Path, encoding: str, end: str) -> None:
-    rows = io.StringIO(newline="")
     for delimiter in ",;":
         rows = io.StringIO(newline="")
         writer = csv.writer(rows, delimiter=delimiter, lineterminator=end)

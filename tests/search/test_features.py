@@ -11,7 +11,7 @@ from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fusion, fuse
 from milepost.search.scope import Scope
 from milepost.store import Store
-from support.search_stores import empty_store, gathered, put
+from support.search_stores import empty_store, gathered, put, stored
 
 NAMES = list(FEATURES)
 TEXT = ["Bees build wax cells. ", "They live there.\n\n", "The queen lays eggs. ", "In wax.\n"]
@@ -28,9 +28,7 @@ def column(table: np.ndarray, name: str) -> list[float]:
 
 
 def test_by_hand() -> None:
-    store = empty_store()
-    put(store, "d", TEXT)
-    scope, table = measured(store, ["wax", "queen", "unheard"])
+    scope, table = measured(stored(d=TEXT), ["wax", "queen", "unheard"])
     wax, queen = scope.idf["wax"], scope.idf["queen"]
     share = round(wax / (wax + queen), 4)
     assert queen > wax > 0.0 == scope.idf["unheard"]
@@ -73,10 +71,7 @@ def test_every_column_is_finite_and_rows_are_apart(
 
 
 def test_documents_as_a_whole() -> None:
-    store = empty_store()
-    put(store, "a", TEXT[:3])
-    put(store, "b", TEXT[3:])
-    scope, table = measured(store, ["wax", "queen"])
+    scope, table = measured(stored(a=TEXT[:3], b=TEXT[3:]), ["wax", "queen"])
     lone, fused = column(table, "landmark"), column(table, "fused")
     means = [float(np.mean(lone[:3]))] * 3 + lone[3:]
     assert column(table, "document landmark") == pytest.approx(means, abs=1e-3)
@@ -98,10 +93,7 @@ def test_documents_as_a_whole() -> None:
 
 
 def test_neighbours_end_where_their_document_does() -> None:
-    store = empty_store()
-    put(store, "a", TEXT[:2])
-    put(store, "b", TEXT[2:])
-    _, table = measured(store, ["wax"])
+    _, table = measured(stored(a=TEXT[:2], b=TEXT[2:]), ["wax"])
     fused = column(table, "fused")
     lowest = min(fused)
     assert column(table, "before") == [lowest, fused[0], lowest, fused[2]]
@@ -115,9 +107,7 @@ def test_neighbours_end_where_their_document_does() -> None:
 @settings(max_examples=20)
 def test_a_single_document_is_exactly_the_mean(seed: int) -> None:
     """The rounding of a mean is no measure of a sentence, and differs between machines."""
-    store = empty_store()
-    put(store, "one", TEXT)
-    _, table = measured(store, ["wax"], seed)
+    _, table = measured(stored(one=TEXT), ["wax"], seed)
     assert not table[:, NAMES.index("document landmark")].any()
 
 

@@ -15,7 +15,7 @@ from milepost.search import Query, SearchResult, quoted, scope, search
 from milepost.search.query import Operators, read_operators
 from milepost.store import Store
 from milepost.testing import fake_encoder
-from support.search_stores import MODELS, asking, empty_store, put, words
+from support.search_stores import MODELS, asking, empty_store, stored, words
 from support.store_reads import reads
 
 
@@ -58,17 +58,15 @@ VOCABULARY = ["red", "green", "blue", "white", "black", "grey", "pink", "gold"]
 @cache
 def scattered(seed: int, documents: int = 4, sentences: int = 25) -> Store:
     """Documents of short sentences of few words, so that any pair of words is in many places."""
-    choice, store = random.Random(seed), empty_store()
-    for d in range(documents):
-        put(
-            store,
-            f"d{d}",
-            [
-                " ".join(choice.choices(VOCABULARY, k=choice.randint(3, 9))).capitalize() + ". "
-                for _ in range(sentences)
-            ],
-        )
-    return store
+    choice = random.Random(seed)
+    texts = (
+        [
+            " ".join(choice.choices(VOCABULARY, k=choice.randint(3, 9))).capitalize() + ". "
+            for _ in range(sentences)
+        ]
+        for _ in range(documents)
+    )
+    return stored(**{f"d{d}": text for d, text in enumerate(texts)})
 
 
 CASES = {
@@ -103,13 +101,8 @@ def test_passages_hold_what_is_asked(model, case, limits) -> None:
 
 
 def test_k_passages_are_filled() -> None:
-    store = empty_store()
-    for d in range(9):
-        put(
-            store,
-            f"d{d}",
-            [f"Bees build, n{n}. " for n in range(40)] + ["A zebra. ", "The end of it all. "],
-        )
+    text = [f"Bees build, n{n}. " for n in range(40)] + ["A zebra. ", "The end of it all. "]
+    store = stored(**{f"d{d}": text for d in range(9)})
     for model in MODELS:
         for phrases in (("zebra",), ("a zebra. the end",)):
             question = query("bees build", phrases, k=7)
@@ -119,8 +112,7 @@ def test_k_passages_are_filled() -> None:
 
 
 def test_excluded_sentences_part_passages() -> None:
-    store = empty_store()
-    put(store, "d", ["Bees a. ", "Bees b. ", "Bees and wasps. ", "Bees c. ", "Bees d. "])
+    store = stored(d=["Bees a. ", "Bees b. ", "Bees and wasps. ", "Bees c. ", "Bees d. "])
     question = query("bees", (), ("wasps",))
     result = asked(store, question)
     assert sorted(p.text for p in result.passages) == ["Bees a. Bees b.", "Bees c. Bees d."]
@@ -130,8 +122,7 @@ def test_excluded_sentences_part_passages() -> None:
 
 
 def test_words_are_whole_and_their_case_does_not_count() -> None:
-    store = empty_store()
-    put(store, "d", ["The Whale sings. ", "\n\nWhales sing. ", "\n\nA narwhale sings. "])
+    store = stored(d=["The Whale sings. ", "\n\nWhales sing. ", "\n\nA narwhale sings. "])
     assert [p.text[:9] for p in asked(store, query("sing", ("whale",))).passages] == ["The Whale"]
     texts = "".join(p.text for p in asked(store, query("sing", (), ("whale",))).passages)
     assert "The Whale" not in texts
@@ -139,8 +130,7 @@ def test_words_are_whole_and_their_case_does_not_count() -> None:
 
 
 def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
-    store = empty_store()
-    put(store, "d", ["One two three four five six seven golden honey eight nine ten eleven. "])
+    store = stored(d=["One two three four five six seven golden honey eight nine ten eleven. "])
     for budget, wanted in (
         ("500c", "One two three four five six seven golden honey eight nine ten eleven."),
         ("55c", "One two three four five six seven golden honey eight"),
@@ -157,8 +147,7 @@ def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
 
 
 def test_the_budget_is_filled_beside_the_phrases() -> None:
-    store = empty_store()
-    put(store, "d", [f"Sentence {n} of bees. " for n in range(30)])
+    store = stored(d=[f"Sentence {n} of bees. " for n in range(30)])
     question = query("bees", ("sentence 9",), budget="130c")
     (passage,) = asked(store, question).passages
     assert_held(store, question, asked(store, question))
@@ -177,18 +166,15 @@ def test_the_budget_is_filled_beside_the_phrases() -> None:
     ],
 )
 def test_notes_say_what_the_operators_did(phrases, excluded, note) -> None:
-    store = empty_store()
-    put(store, "a", ["One and two. ", *(f"Filler {n} of the text. " for n in range(90)), "Three. "])
-    put(store, "b", ["Four. "])
+    filler = [f"Filler {n} of the text. " for n in range(90)]
+    store = stored(a=["One and two. ", *filler, "Three. "], b=["Four. "])
     result = asked(store, query("text", phrases, excluded))
     assert result.notes[0] == note
     assert bool(result.passages) == note.startswith("every")
 
 
 def test_only_the_documents_asked_for() -> None:
-    store = empty_store()
-    put(store, "a", ["One zebra. "])
-    put(store, "b", ["One bee. "])
+    store = stored(a=["One zebra. "], b=["One bee. "])
     assert asked(store, query("one", ("zebra",), names=["b"])).notes[0].endswith("not in the text")
     assert len(asked(store, query("one", ("zebra",), names=["a"])).passages) == 1
     nothing = asked(empty_store(), query("one", (), ("zebra",)))
@@ -198,10 +184,10 @@ def test_only_the_documents_asked_for() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> None:
-    store = empty_store()
-    for d in range(30):
-        rare = ["The golden zebra sleeps. "] if d % 7 == 3 else []
-        put(store, f"d{d}", [f"Bees of text t{d} at p{n}. " for n in range(20)] + rare)
+    texts = {f"d{d}": [f"Bees of text t{d} at p{n}. " for n in range(20)] for d in range(30)}
+    for d in range(3, 30, 7):
+        texts[f"d{d}"].append("The golden zebra sleeps. ")
+    store = stored(**texts)
     question = query("bees sleep", ("golden zebra",), ("p19",), k=9)
     small = asked(store, question, model)
     monkeypatch.setattr(scope, "EVERYTHING", 30)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,16 @@ from milepost.search.ranking import Ranking, less_likely
 from milepost.search.reranking import rerank
 from milepost.store import Store
 from support.random_trees import trees
-from support.search_stores import asking, empty_store, filled, gathered, put, ranked, searched
+from support.search_stores import (
+    asking,
+    empty_store,
+    filled,
+    gathered,
+    put,
+    ranked,
+    searched,
+    stored,
+)
 from support.store_reads import Counted
 from support.word_reranker import WordReranker
 
@@ -72,8 +82,7 @@ def test_windows_are_apart_within_documents_and_within_the_budget(
 
 
 def test_a_window_grows_around_its_best_sentence():
-    store = empty_store()
-    put(store, "d", [f"{'a ' * 9}s{n}. " for n in range(9)])  # ten tokens and a landmark each
+    store = stored(d=[f"{'a ' * 9}s{n}. " for n in range(9)])  # ten tokens and a landmark each
     reranker = WordReranker(room=34)
     found = read_at(store, [4, 3, 0], reranker)
     assert [len(window) for window in reranker.windows] == [3, 3]
@@ -88,12 +97,11 @@ def test_texts_are_read_for_many_windows_at_once(sentences):
     with store.snapshot() as state:
         counted, asked = Counted(state), []
 
-        class Listening:
-            def texts(self, parts):
-                asked.extend((info.name, start, end) for info, start, end in parts)
-                return counted.texts(parts)
+        def listen(parts):
+            asked.extend((info.name, start, end) for info, start, end in parts)
+            return counted.texts(parts)
 
-        found = rerank(Listening(), scope, order, WordReranker()).cosines
+        found = rerank(SimpleNamespace(texts=listen), scope, order, WordReranker()).cosines
     assert (~np.isnan(found)).sum() >= module.MAX_WINDOWS
     assert counted.calls.total() <= 3
     assert len(set(asked)) == len(asked)
@@ -126,9 +134,7 @@ def test_what_reranking_adds_is_above_the_least():
 
 
 def test_windows_come_in_the_order_of_the_scores():
-    store = empty_store()
-    for number in range(20):
-        put(store, f"d{number:02}", [f"Only common words here n{number}. "])
+    store = stored(**{f"d{n:02}": [f"Only common words here n{n}. "] for n in range(20)})
     reranker = WordReranker(lambda text: 0.0)
     found = ranked(store, ["common"], ranking=Ranking(Fusion(), trees()), reranker=reranker)
     order = np.argsort(-found.base_score, kind="stable")
@@ -137,21 +143,18 @@ def test_windows_come_in_the_order_of_the_scores():
 
 def test_a_question_too_long_for_the_reranker_is_searched_without():
     store, wanted = filled(2, 4), SearchModel(Ranking(Fusion()))
-
-    class Declining:
-        def for_query(self, question: str) -> None:
-            return None
-
+    declining = SimpleNamespace(for_query=lambda question: None)
     plain = searched(store, ["common"], model=wanted)
-    for reranker, options in ((Declining(), {}), (WordReranker(), {"rerank": False})):
+    for reranker, options in ((declining, {}), (WordReranker(), {"rerank": False})):
         model = SearchModel(Ranking(Fusion()), reranker)
         assert searched(store, ["common"], model=model, **options).passages == plain.passages
         assert getattr(reranker, "questions", []) == []
 
 
 def test_a_search_reranks_and_says_so():
-    store = empty_store()
-    put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
+    store = stored(
+        d=["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "]
+    )
     ranking = Ranking(Fusion(rerank=Reranking(1000.0)))
     options = {"seed": 3, "k": 1}
     first = searched(store, ["short"], model=SearchModel(ranking), budget=20, **options).passages[0]
@@ -210,8 +213,7 @@ def test_texts_that_are_read_ahead_hold_the_whole_neighbourhood(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A sentence that was read as a neighbour of a better one may have neighbours that were not."""
-    store = empty_store()
-    put(store, "d", ["w" * (n + 1) + " " for n in range(40)])
+    store = stored(d=["w" * (n + 1) + " " for n in range(40)])
     monkeypatch.setattr(module, "CONTEXT_SENTENCES", 2)
     monkeypatch.setattr(module, "MAX_WINDOWS", 3)
     found = read_at(store, [10, 12, 14, 16], WordReranker(room=2))

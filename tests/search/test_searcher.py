@@ -8,7 +8,7 @@ import pytest
 from milepost.search import SearchModel
 from milepost.store import Store
 from milepost.types import Mark, Passage
-from support.search_stores import MODELS, empty_store, filled, put, searched, unit, words
+from support.search_stores import MODELS, empty_store, filled, put, searched, stored, unit, words
 from support.store_reads import reads
 
 
@@ -83,9 +83,7 @@ def test_the_best_sentence_wins() -> None:
 
 
 def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
-    store = empty_store()
-    put(store, "d", ["Alpha beta gamma delta epsilon. "])
-    (passage,) = asked(store, ["gamma"], budget=12)
+    (passage,) = asked(stored(d=["Alpha beta gamma delta epsilon. "]), ["gamma"], budget=12)
     assert passage.text == "Alpha beta"
     assert [(hit.start, hit.end) for hit in passage.hits] == [(0, 10)]
 
@@ -117,9 +115,7 @@ def test_an_empty_store() -> None:
 
 
 def test_blank_documents_are_no_answer() -> None:
-    store = empty_store()
-    put(store, "blank", ["  \n "])
-    put(store, "d", ["Some words. ", "Other words. "])
+    store = stored(blank=["  \n "], d=["Some words. ", "Other words. "])
     for budget in (None, 20, 1000):
         passages = asked(store, ["unheard"], k=None, budget=budget)
         assert_passages(store, passages)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the serve extra")
@@ -33,3 +34,9 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with running_server(texts, cache=tmp_path_factory.mktemp("cache")) as (running, _):
         yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx2.Client]:
+    with server.client() as made:
+        yield made

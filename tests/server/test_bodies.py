@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,6 @@ from support.cli_process import python
 from support.server import Server, running_server
 
 TEXTS = "/v1/embeddings"
-
-
-@pytest.fixture
-def client(server: Server) -> Iterator[httpx2.Client]:
-    with server.client() as made:
-        yield made
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from milepost.index.naming import document_id
 from milepost.server.documents import Indexer, Library
 from milepost.server.documents.library import safe_name
 from milepost.store.sqlite.schema import FILE
+from support.files import write_files
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=400))
@@ -49,9 +50,7 @@ def test_names(name: str, safe: str) -> None:
 
 
 def test_documents_are_found_by_id_and_name(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    for name in ("a.txt", "sub/a.txt", "sub/notes.txt"):
-        (tmp_path / name).write_text("A text.", encoding="utf-8")
+    write_files(tmp_path, dict.fromkeys(("a.txt", "sub/a.txt", "sub/notes.txt"), "A text."))
     with milepost.open(None, model="landmark-light") as index:
         index.add(tmp_path)
         library = Library(index, tmp_path / "uploads", [tmp_path])
@@ -72,9 +71,7 @@ def test_documents_are_found_by_id_and_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["moved", "linked"])
 def test_uploads_have_one_name_wherever_their_folder_is(index, tmp_path: Path, how: str) -> None:
     before, now = tmp_path / "before" / "uploads", tmp_path / "now" / "uploads"
-    before.mkdir(parents=True)
-    (before / "a.txt").write_text("A tapir swims.", encoding="utf-8")
-    index.add(before)
+    index.add(write_files(before, {"a.txt": "A tapir swims."}))
     if how == "moved":
         before.parent.rename(now.parent)
     else:
@@ -93,8 +90,7 @@ def test_an_upload_goes_with_its_properties(index, tmp_path: Path) -> None:
     library = Library(index, tmp_path)
     for name in ("a.txt", "a.txt.meta.json"):
         library.keep(name, library.part())
-    (tmp_path / "a.txt").write_text("A tapir swims.", encoding="utf-8")
-    (tmp_path / "a.txt.meta.json").write_text('{"author": "Ada"}', encoding="utf-8")
+    write_files(tmp_path, {"a.txt": "A tapir swims.", "a.txt.meta.json": '{"author": "Ada"}'})
     index.add(tmp_path)
     assert len(library.remove(index.documents()).files) == 2
     assert not list(tmp_path.iterdir())
@@ -108,8 +104,7 @@ def index():
 
 def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> None:
     first, second = tmp_path / "a.txt", tmp_path / "b.txt"
-    first.write_text("One is whole.", encoding="utf-8")
-    second.write_text("Two is long. " * 2000, encoding="utf-8")
+    write_files(tmp_path, {"a.txt": "One is whole.", "b.txt": "Two is long. " * 2000})
     reached, go = threading.Event(), threading.Event()
 
     def between(*_: object) -> None:

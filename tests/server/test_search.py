@@ -3,6 +3,7 @@
 import base64
 from pathlib import Path
 
+import httpx2
 import numpy as np
 import pytest
 
@@ -14,14 +15,13 @@ from support.zotero_library import DARWIN, SOCIETY, ZoteroLibrary
 QUESTION = "How do bees make the cells of the comb?"
 
 
-def test_the_answer_is_that_of_the_index(server: Server, texts: Path) -> None:
-    with server.client() as client:
-        got = client.post("/search", json={"question": QUESTION, "k": 1, "heat": True}).json()
-        passage = got["passages"][0]
-        part = client.get(
-            f"/documents/{passage['id']}/text",
-            params={"start": passage["start"], "end": passage["end"]},
-        ).json()
+def test_the_answer_is_that_of_the_index(client: httpx2.Client, texts: Path) -> None:
+    got = client.post("/search", json={"question": QUESTION, "k": 1, "heat": True}).json()
+    passage = got["passages"][0]
+    part = client.get(
+        f"/documents/{passage['id']}/text",
+        params={"start": passage["start"], "end": passage["end"]},
+    ).json()
     assert passage["document"] == "bees.md"
     best = passage["hits"][0]
     text = best["text"].rstrip()
@@ -34,14 +34,13 @@ def test_the_answer_is_that_of_the_index(server: Server, texts: Path) -> None:
     assert str(texts) not in str(got)
 
 
-def test_only_the_documents_asked_for(server: Server) -> None:
-    with server.client() as client:
-        listed = {each["name"]: each["id"] for each in client.get("/documents").json()["documents"]}
-        for key in ("ships.txt", listed["ships.txt"]):
-            got = client.post("/search", json={"question": QUESTION, "documents": [key]}).json()
-            assert {each["document"] for each in got["passages"]} == {"ships.txt"}
-        got = client.post("/search", json={"question": QUESTION, "documents": ["no such"]})
-        assert got.status_code == 404
+def test_only_the_documents_asked_for(client: httpx2.Client) -> None:
+    listed = {each["name"]: each["id"] for each in client.get("/documents").json()["documents"]}
+    for key in ("ships.txt", listed["ships.txt"]):
+        got = client.post("/search", json={"question": QUESTION, "documents": [key]}).json()
+        assert {each["document"] for each in got["passages"]} == {"ships.txt"}
+    got = client.post("/search", json={"question": QUESTION, "documents": ["no such"]})
+    assert got.status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -52,36 +51,33 @@ def test_only_the_documents_asked_for(server: Server) -> None:
         ("Whales sing in winter.", "not found"),
     ],
 )
-def test_a_quotation_is_checked(server: Server, text: str, verdict: str) -> None:
-    with server.client() as client:
-        got = client.post("/check", json={"text": text}).json()
-        assert got["verdict"] == verdict
-        for place in got["places"]:
-            part = client.get(
-                f"/documents/{place['id']}/text",
-                params={"start": place["start"], "end": place["end"]},
-            ).json()
-            assert part["text"] == place["text"]
-        assert client.post("/check", json={"text": "?!"}).status_code == 422
+def test_a_quotation_is_checked(client: httpx2.Client, text: str, verdict: str) -> None:
+    got = client.post("/check", json={"text": text}).json()
+    assert got["verdict"] == verdict
+    for place in got["places"]:
+        part = client.get(
+            f"/documents/{place['id']}/text",
+            params={"start": place["start"], "end": place["end"]},
+        ).json()
+        assert part["text"] == place["text"]
+    assert client.post("/check", json={"text": "?!"}).status_code == 422
 
 
-def test_a_result_without_passages_says_why(server: Server) -> None:
-    with server.client() as client:
-        none = client.post("/search", json={"question": "wax", "documents": []}).json()
-        assert none["passages"] == []
-        assert any("chosen" in note for note in none["notes"])
-        high = client.post("/search", json={"question": "wax", "min_score": 1}).json()
-        assert high["passages"] == []
-        assert 0 < high["best_score"] < 1
-        assert any("100%" in note for note in high["notes"])
-        claim = {"text": "Whales sing in winter.", "min_score": 1}
-        assert any("100%" in note for note in client.post("/check", json=claim).json()["notes"])
+def test_a_result_without_passages_says_why(client: httpx2.Client) -> None:
+    none = client.post("/search", json={"question": "wax", "documents": []}).json()
+    assert none["passages"] == []
+    assert any("chosen" in note for note in none["notes"])
+    high = client.post("/search", json={"question": "wax", "min_score": 1}).json()
+    assert high["passages"] == []
+    assert 0 < high["best_score"] < 1
+    assert any("100%" in note for note in high["notes"])
+    claim = {"text": "Whales sing in winter.", "min_score": 1}
+    assert any("100%" in note for note in client.post("/check", json=claim).json()["notes"])
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/page/nothing.js", "/documents/a/b/c"])
-def test_an_unknown_address_is_an_error_like_others(server: Server, path: str) -> None:
-    with server.client() as client:
-        got = client.get(path)
+def test_an_unknown_address_is_an_error_like_others(client: httpx2.Client, path: str) -> None:
+    got = client.get(path)
     assert got.status_code == 404
     error = got.json()["error"]
     assert path in error["message"]
@@ -92,31 +88,29 @@ def _documents(passages: list[dict[str, str]]) -> set[str]:
     return {each["document"] for each in passages}
 
 
-def test_only_documents_that_match(server: Server) -> None:
+def test_only_documents_that_match(client: httpx2.Client) -> None:
     where = 'kind = "md" and document matches "*/bees*"'
-    with server.client() as client:
-        got = client.post("/search", json={"question": "ship comb wax", "where": where}).json()
-        assert _documents(got["passages"]) == {"bees.md"}
-        text = "The ship Beagle left Plymouth in December 1831."
-        for chosen, verdict in (('kind = "txt"', "verbatim"), ('kind = "md"', "not found")):
-            asked = {"text": text, "where": chosen, "min_score": 1.0}
-            assert client.post("/check", json=asked).json()["verdict"] == verdict
-        listed = client.get("/documents", params={"where": 'kind = "txt"'}).json()["documents"]
-        assert [(each["name"], each["properties"]) for each in listed] == [("ships.txt", {})]
-        nothing = client.post("/search", json={"question": "wax", "where": "year > 3"}).json()
-        assert (nothing["passages"], nothing["notes"]) == ([], ["no document matches year > 3"])
+    got = client.post("/search", json={"question": "ship comb wax", "where": where}).json()
+    assert _documents(got["passages"]) == {"bees.md"}
+    text = "The ship Beagle left Plymouth in December 1831."
+    for chosen, verdict in (('kind = "txt"', "verbatim"), ('kind = "md"', "not found")):
+        asked = {"text": text, "where": chosen, "min_score": 1.0}
+        assert client.post("/check", json=asked).json()["verdict"] == verdict
+    listed = client.get("/documents", params={"where": 'kind = "txt"'}).json()["documents"]
+    assert [(each["name"], each["properties"]) for each in listed] == [("ships.txt", {})]
+    nothing = client.post("/search", json={"question": "wax", "where": "year > 3"}).json()
+    assert (nothing["passages"], nothing["notes"]) == ([], ["no document matches year > 3"])
 
 
 @pytest.mark.parametrize("where", ["kind = pdf", "", "unknown = 1", "a" * 2001])
-def test_filters_that_cannot_be_used(server: Server, where: str) -> None:
-    with server.client() as client:
-        for got in (
-            client.post("/search", json={"question": "wax", "where": where}),
-            client.post("/check", json={"text": "wax", "where": where}),
-            client.get("/documents", params={"where": where}),
-        ):
-            assert got.status_code == 422, got.text
-            assert "\n" not in got.json()["error"]["message"]
+def test_filters_that_cannot_be_used(client: httpx2.Client, where: str) -> None:
+    for got in (
+        client.post("/search", json={"question": "wax", "where": where}),
+        client.post("/check", json={"text": "wax", "where": where}),
+        client.get("/documents", params={"where": where}),
+    ):
+        assert got.status_code == 422, got.text
+        assert "\n" not in got.json()["error"]["message"]
 
 
 def test_passages_and_documents_have_the_reference(tmp_path: Path) -> None:
@@ -151,7 +145,7 @@ def encoder() -> milepost.Encoder:
 
 
 @pytest.fixture
-def client(server: Server):
+def sdk(server: Server):
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as made:
         yield made
 
@@ -160,9 +154,9 @@ TEXTS = ["Bees make wax. Ants follow trails.", "A ship.", "Ein Satz über Bienen
 
 
 @pytest.mark.parametrize("form", ["float", "base64", None])
-def test_documents_are_those_of_the_encoder(client, encoder, form) -> None:
+def test_documents_are_those_of_the_encoder(sdk, encoder, form) -> None:
     more = {} if form is None else {"encoding_format": form}
-    got = client.embeddings.create(model="landmark-light", input=TEXTS, **more)
+    got = sdk.embeddings.create(model="landmark-light", input=TEXTS, **more)
     for number, (text, each) in enumerate(zip(TEXTS, got.data, strict=True)):
         vector = each.embedding
         if form == "base64":
@@ -173,18 +167,17 @@ def test_documents_are_those_of_the_encoder(client, encoder, form) -> None:
     assert got.usage.total_tokens == got.usage.prompt_tokens
 
 
-def test_a_question_is_encoded_as_a_question(client, encoder) -> None:
-    got = client.embeddings.create(
+def test_a_question_is_encoded_as_a_question(sdk, encoder) -> None:
+    got = sdk.embeddings.create(
         model="landmark-light", input="How do bees make wax?", extra_body={"input_type": "query"}
     )
     vector = encoder.encode_query("How do bees make wax?")
     np.testing.assert_allclose(got.data[0].embedding, vector, atol=1e-5)
 
 
-def test_landmarks_are_one_vector_for_each_sentence(server, encoder) -> None:
+def test_landmarks_are_one_vector_for_each_sentence(client, encoder) -> None:
     body = {"input": TEXTS[0], "landmarks": True}
-    with server.client() as client:
-        data = client.post("/v1/embeddings", json=body).json()["data"][0]
+    data = client.post("/v1/embeddings", json=body).json()["data"][0]
     marks = encoder.encode(TEXTS[0])
     assert [(each["start"], each["end"]) for each in data["landmarks"]] == [
         tuple(span) for span in marks.spans.tolist()
@@ -193,9 +186,9 @@ def test_landmarks_are_one_vector_for_each_sentence(server, encoder) -> None:
     np.testing.assert_allclose(got, marks.vectors, atol=1e-5)
 
 
-def test_models(client) -> None:
-    assert [each.id for each in client.models.list()] == ["landmark-light"]
-    assert client.models.retrieve("landmark-light").id == "landmark-light"
+def test_models(sdk) -> None:
+    assert [each.id for each in sdk.models.list()] == ["landmark-light"]
+    assert sdk.models.retrieve("landmark-light").id == "landmark-light"
 
 
 @pytest.mark.parametrize(
@@ -208,8 +201,7 @@ def test_models(client) -> None:
         ({"input": "a b", "input_type": "query", "landmarks": True}, 422, "landmarks"),
     ],
 )
-def test_what_cannot_be_encoded_is_refused(server, body, status, words) -> None:
-    with server.client() as client:
-        got = client.post("/v1/embeddings", json=body)
+def test_what_cannot_be_encoded_is_refused(client, body, status, words) -> None:
+    got = client.post("/v1/embeddings", json=body)
     assert got.status_code == status
     assert words in got.json()["error"]["message"]

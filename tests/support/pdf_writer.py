@@ -1,10 +1,14 @@
 """Writes small PDFs for the tests (one standard font, no compression), and checks documents."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.types import Document
+
+Row = Iterable[tuple[str, float]]
+Rule = tuple[float, float, float]
 
 
 @dataclass
@@ -37,6 +41,17 @@ class PdfPage:
     ) -> None:
         for number, line in enumerate(lines):
             self.text(x, y - number * step, line, size)
+
+    def rows(self, y: float, rows: Iterable[Row], step: float = 14) -> None:
+        """Write rows of words, each with its x."""
+        for number, row in enumerate(rows):
+            for words, x in row:
+                self.text(x, y - number * step, words)
+
+    def rule(self, across: Iterable[Rule], down: Iterable[Rule] = ()) -> None:
+        """Draw lines: y and the ends of each line across, x and the ends of each one down."""
+        self.operations += [f"{left} {y} m {right} {y} l S" for y, left, right in across]
+        self.operations += [f"{x} {low} m {x} {high} l S" for x, low, high in down]
 
 
 def write_pdf(

@@ -63,16 +63,18 @@ def put(
     store.put(replace(made, vocab_coverage=known))
 
 
+def stored(**documents: Sequence[str]) -> Store:
+    """A store of documents of these sentences."""
+    store = empty_store()
+    for name, sentences in documents.items():
+        put(store, name, sentences)
+    return store
+
+
 def filled(documents: int = 4, sentences: int = 12) -> Store:
     """A store of numbered documents; each sentence holds its own number as a word."""
-    store = empty_store()
-    for d in range(documents):
-        put(
-            store,
-            f"d{d}",
-            [f"Common word in document d{d} at place p{d}x{s}. " for s in range(sentences)],
-        )
-    return store
+    text = "Common word in document d{0} at place p{0}x{1}. ".format
+    return stored(**{f"d{d}": [text(d, s) for s in range(sentences)] for d in range(documents)})
 
 
 def asking(
