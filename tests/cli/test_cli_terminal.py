@@ -14,6 +14,7 @@ from support.cli_process import command, environment, started
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
+from support.files import write_files
 from support.terminal import plain, run_on_terminal, start_on_terminal
 
 ESCAPE = "\x1b"
@@ -113,11 +114,9 @@ def test_a_command_runs_with_all_streams_closed(model, notes, tmp_path):
 
 
 def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
-    folder, db = tmp_path / "texts", tmp_path / "db"
-    folder.mkdir()
-    (folder / "a.txt").write_text("Bees build cells.", encoding="utf-8")
     text = "".join(f"Line {n} of a report that takes long to read. " for n in range(20_000))
-    (folder / "b.txt").write_text(text, encoding="utf-8")
+    folder = write_files(tmp_path / "texts", {"a.txt": "Bees build cells.", "b.txt": text})
+    db = tmp_path / "db"
     process = started(command("index", folder, "--db", db, *model))
     named = model[-1] if model else None
     deadline = time.monotonic() + 60

@@ -16,6 +16,7 @@ from milepost.exports.tables import write_table
 from milepost.index import Index
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, ReadOptions
+from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
 from support.small_index import BEES
 
@@ -26,11 +27,7 @@ def fees(tmp_path: Path) -> Path:
     page = PdfPage()
     page.operations.append("BT 3 Tr /F1 10 Tf 1 0 0 1 72 720 Tm (Badgers dig setts.) Tj ET")
     page.operations.append("BT 0 Tr /F1 10 Tf 1 0 0 1 72 700 Tm (The fee is five euros.) Tj ET")
-    folder = tmp_path / "files"
-    folder.mkdir()
-    (folder / "fees.pdf").write_bytes(write_pdf([page]))
-    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
-    return folder
+    return write_files(tmp_path / "files", {"fees.pdf": write_pdf([page]), "bees.txt": BEES})
 
 
 def text(index: Index, folder: Path) -> str:

@@ -3,12 +3,12 @@
 import signal
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import milepost
-from milepost.encoder import Encoder
 from milepost.encoder.engine.folder import find_model
 from milepost.errors import StoreError, WrongModel
 from milepost.testing import fake_index
@@ -142,24 +142,17 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
 def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(Document("a", BEES))
-    asked: list[object] = []
-
-    def load(path: object, **_: object) -> Encoder:
-        asked.append(path)
-        return MODEL
-
-    class Folder:
-        manifest = MODEL.manifest
-        path = tmp_path / "model"
-
+    load = Mock(return_value=MODEL)
+    folder = Mock(manifest=MODEL.manifest, path=tmp_path / "model")
     monkeypatch.setattr("milepost.index.opening.load", load)
-    monkeypatch.setattr("milepost.encoder.engine.find_model", lambda _: Folder())
+    monkeypatch.setattr("milepost.encoder.engine.find_model", lambda _: folder)
     with milepost.open(tmp_path / "db", model="any") as index:
         assert [info.name for info in index.documents()] == ["a"]
         assert index.document("a").text == BEES
-        assert not asked
+        load.assert_not_called()
         assert index.search("queen", k=1)
-        assert asked == [tmp_path / "model"]
+        load.assert_called_once()
+        assert load.call_args.args == (tmp_path / "model",)
 
 
 LIGHT = "landmark-light"

@@ -24,6 +24,7 @@ from milepost.encoder.engine.folder import (
 )
 from milepost.errors import ModelError
 from milepost.index.model_choice import Choice, choice_for, sample
+from support.files import write_files
 from support.languages import PAGES
 
 TEXTS = {name: f"{text} " for (name, _), text in PAGES.items()}
@@ -50,10 +51,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def written(folder: Path, *languages: str) -> list[str]:
-    folder.mkdir()
-    for number, language in enumerate(languages):
-        (folder / f"{number}.txt").write_text(TEXTS[language] * 5, encoding="utf-8")
-    return [str(folder)]
+    texts = {f"{number}.txt": TEXTS[name] * 5 for number, name in enumerate(languages)}
+    return [str(write_files(folder, texts))]
 
 
 def chosen(paths: list[str], *piped: str) -> Choice:
@@ -71,11 +70,9 @@ def test_a_script_that_no_model_reads_decides_nothing(package: Path, tmp_path: P
 
 
 def test_files_are_drawn_from_the_whole_list(package: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "many"
-    folder.mkdir()
-    for number in range(55):
-        text = TEXTS["en" if number < 5 else "ja"]
-        (folder / f"{number:03}.txt").write_text(text * 5, encoding="utf-8")
+    languages = ["en"] * 5 + ["ja"] * 50
+    texts = {f"{number:03}.txt": TEXTS[name] * 5 for number, name in enumerate(languages)}
+    folder = write_files(tmp_path / "many", texts)
     drawn = sample([str(folder)])
     names = [path.name for path in drawn.files]
     assert len(names) == len(set(names)) == 12
@@ -116,17 +113,13 @@ def test_the_choice_is_made_again_when_files_change(
     options = SearchOptions(Settings(), paths=tuple(paths))
     told = []
     monkeypatch.setattr("milepost.cli.sources.say", told.append)
-
-    def model() -> str | None:
-        return model_for(options)
-
-    assert (model(), model()) == (None, None)
+    assert (model_for(options), model_for(options)) == (None, None)
     assert [line[:14] for line in told] == ["1 of 3 files l"]
     for number in range(4):
         (tmp_path / "texts" / f"new{number}.txt").write_text(TEXTS["ru"] * 5, encoding="utf-8")
-    assert (model(), model()) == (MULTILINGUAL, MULTILINGUAL)
+    assert (model_for(options), model_for(options)) == (MULTILINGUAL, MULTILINGUAL)
     (tmp_path / "texts" / "0.txt").write_text(TEXTS["en"] * 90, encoding="utf-8")
-    assert model() is None
+    assert model_for(options) is None
     assert len(told) == 2
     assert model_for(replace(options, model="landmark-light")) == "landmark-light"
 

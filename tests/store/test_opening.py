@@ -15,8 +15,9 @@ from milepost.store import erase_store, open_store
 from milepost.store.address import has_password, index_place, label, local_folder
 from milepost.store.sqlite.schema import VERSION
 from support.small_index import write_schema
+from support.store_checks import put_numbered, refuses, refuses_writes
 from support.store_entries import FINGERPRINT, WIDTH, holds, numbered, opened, rows
-from support.store_reads import NOBODY, reads
+from support.store_reads import reads
 
 
 def test_opens_again(tmp_path: Path) -> None:
@@ -34,16 +35,9 @@ def test_closed_is_closed(place: Path | str) -> None:
     store = opened(place)
     store.close()
     store.close()
-    for use in (
-        reads(store).documents,
-        lambda: reads(store).nearest(rows(1, 1)[0], 1),
-        lambda: store.put(numbered(0)),
-        lambda: store.touch(NOBODY),
-        lambda: store.delete("document 0"),
-        store.vacuum,
-    ):
-        with pytest.raises(StoreError, match="closed"):
-            use()
+    read = reads(store)
+    refuses(StoreError, "closed", read.documents, lambda: read.nearest(rows(1, 1)[0], 1))
+    refuses_writes(store, StoreError, "closed")
 
 
 @pytest.mark.parametrize("options", [{"create": False}, {"read_only": True}])
@@ -127,9 +121,7 @@ def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> 
 
 def test_newer_schema(tmp_path: Path) -> None:
     opened(tmp_path).close()
-    connection = sqlite3.connect(tmp_path / "milepost.sqlite")
-    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    connection.close()
+    write_schema(tmp_path, VERSION + 1)
     with pytest.raises(NewerSchema, match=rf"schema {VERSION + 1}.*pip install . in a clone"):
         opened(tmp_path)
     erase_store(tmp_path)
@@ -161,22 +153,13 @@ def test_erased_and_made_anew(tmp_path: Path) -> None:
 
 def test_read_only_store_refuses_to_write(place: Path | str) -> None:
     opened(place).close()
-    store = opened(place, read_only=True)
-    for write in (
-        lambda: store.put(numbered(0)),
-        lambda: store.touch(NOBODY),
-        lambda: store.delete("x"),
-        store.vacuum,
-    ):
-        with pytest.raises(StoreError, match="reading only"):
-            write()
+    refuses_writes(opened(place, read_only=True), StoreError, "reading only")
 
 
 def test_read_only_medium(small_disk: Path) -> None:
     folder = small_disk / "index"
     store = opened(folder)
-    for number in range(3):
-        store.put(numbered(number))
+    put_numbered(store, range(3))
     store.close()
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
     for options in ({}, {"create": False}, {"read_only": True}):

@@ -10,12 +10,12 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from milepost.errors import IndexBusy
 from milepost.store import Entry, erase_store
+from support.store_checks import put_numbered, refuses, refuses_writes
 from support.store_entries import Child, entry, holds, numbered, opened, rows
-from support.store_reads import NOBODY, nearest, reads
+from support.store_reads import nearest, reads
 from support.threads import at_once
 
 HOLDING = """
@@ -87,15 +87,9 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
     store.put(numbered(0))
     process = child(HOLDING, tmp_path)
     assert process.stdout.readline() == "held\n"
-    for write in (
-        lambda: store.put(numbered(1)),
-        lambda: store.touch(NOBODY),
-        lambda: store.delete("document 0"),
-        store.vacuum,
-        lambda: erase_store(tmp_path, patience_s=0.1),
-    ):
-        with pytest.raises(IndexBusy, match="another process is writing"):
-            write()
+    busy = "another process is writing"
+    refuses_writes(store, IndexBusy, busy)
+    refuses(IndexBusy, busy, lambda: erase_store(tmp_path, patience_s=0.1))
     holds(store, numbered(0))
     other = opened(tmp_path, read_only=True)
     holds(other, numbered(0))
@@ -129,8 +123,7 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
 
 def test_threads_share_a_store(place: Path | str) -> None:
     store = opened(place)
-    for number in range(3):
-        store.put(numbered(number))
+    put_numbered(store, range(3))
     done = threading.Event()
 
     def read() -> None:

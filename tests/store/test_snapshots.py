@@ -7,6 +7,7 @@ import pytest
 
 from milepost.errors import StoreError
 from milepost.store import Store
+from support.store_checks import put_numbered
 from support.store_entries import entry, holds, numbered, opened, rows
 from support.store_reads import all_of, reads, touch
 from support.threads import at_once
@@ -28,9 +29,7 @@ DEEDS = {
 
 def three(store: Store) -> None:
     """Put the first three documents of the series, one of which was another before."""
-    store.put(numbered(5))
-    for number in range(3):
-        store.put(numbered(number))
+    put_numbered(store, (5, 0, 1, 2))
 
 
 def state_of(store: Store) -> dict[str, object]:

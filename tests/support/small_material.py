@@ -97,6 +97,19 @@ class Student:
         self.model.zero_grad()
         return torch.cat(found)
 
+    def steps_as(self, objective: Any, expected: Any, seed: int, *, atol: float = 1e-5) -> None:
+        """A step has the loss, and the gradient, of the loss that was computed by hand."""
+        import pytest
+        import torch
+
+        self.model.zero_grad()
+        expected.backward()
+        by_hand = self.gradients()
+        parts = objective.step(self, Random(seed))
+        assert parts["loss"] == pytest.approx(expected.item(), abs=1e-5)
+        assert torch.allclose(self.gradients(), by_hand, atol=atol)
+        assert by_hand.abs().max() > 0.01
+
     def learn(self, objective: Any, steps: int = 30, *, rate: float = 3e-3) -> list[float]:
         import torch
 

@@ -1,18 +1,19 @@
 """What the tests of several stores check in the same way, beyond the contract."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from milepost.store import Store
 from support.postgres import fresh_schema
 from support.store_entries import Child, entry, holds, numbered, opened, rows
-from support.store_reads import reads
+from support.store_reads import NOBODY, reads
 
 WRITER = """
 import sys
@@ -24,6 +25,29 @@ for number in range(1, 10_000):
     print(number, flush=True)
 """
 """A process that writes the same three documents again and again, and says so."""
+
+
+def put_numbered(store: Store, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        store.put(numbered(number))
+
+
+def refuses(error: type[Exception], words: str, *uses: Callable[[], object]) -> None:
+    """Each use raises an error whose message matches."""
+    for use in uses:
+        with pytest.raises(error, match=words):
+            use()
+
+
+def refuses_writes(store: Store, error: type[Exception], words: str) -> None:
+    refuses(
+        error,
+        words,
+        lambda: store.put(numbered(1)),
+        lambda: store.touch(NOBODY),
+        lambda: store.delete("document 0"),
+        store.vacuum,
+    )
 
 
 @contextmanager

@@ -107,13 +107,16 @@ def langchain(
     return made.split_text
 
 
+@pytest.mark.parametrize("kind", ["recursive", "tokens"])
 @FEW
 @given(TEXTS, SIZES)
-def test_recursive_gives_langchains_chunks(text: str, sizes: tuple[int, int]) -> None:
+def test_the_chunks_are_langchains(kind: str, text: str, sizes: tuple[int, int]) -> None:
+    """Those of Chroma's separators where the sizes are tokens."""
     pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     size, overlap = sizes
-    spans = list(splitter(f"recursive:{size}-{overlap}")(text))
-    wanted = [one for one in langchain(size, overlap)(text) if one.strip()]
+    spans = list(splitter(f"{kind}:{size}-{overlap}")(text))
+    counted = (word_pieces(), CHROMA) if kind == "tokens" else ()
+    wanted = [one for one in langchain(size, overlap, *counted)(text) if one.strip()]
     assert [text[start:end] for start, end in spans] == wanted
     assert all(a <= b for (a, _), (b, _) in pairwise(spans))
 
@@ -138,16 +141,6 @@ def test_tokens_count_word_pieces() -> None:
     assert ascend(spans, text)
     assert covers(spans, text)
     assert max(count(text[a:b]) for a, b in spans) in range(10, 21)
-
-
-@FEW
-@given(TEXTS, SIZES)
-def test_tokens_gives_the_chunks_of_chromas_separators(text: str, sizes: tuple[int, int]) -> None:
-    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
-    size, overlap = sizes
-    spans = list(splitter(f"tokens:{size}-{overlap}")(text))
-    wanted = langchain(size, overlap, word_pieces(), CHROMA)(text)
-    assert [text[start:end] for start, end in spans] == [one for one in wanted if one.strip()]
 
 
 @FEW

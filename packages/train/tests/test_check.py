@@ -102,14 +102,11 @@ def test_questions_of_a_split_spread_over_documents(tokenizer: Tokenizer, tmp_pa
     train = load_check(CheckSettings((folder,), "train", documents=3), tokenizer, SHAPE)
     assert train is not None
     assert len(train.questions) == 18
-    one = tmp_path / "one.jsonl"
-    write_lines(
-        one,
-        [
-            {"id": "d", "text": "A cat sat. A dog sat."},
-            {"document": "d", "question": "who sat?", "spans": [[0, 5]], "split": "dev"},
-        ],
-    )
+    rows = [
+        {"id": "d", "text": "A cat sat. A dog sat."},
+        {"document": "d", "question": "who sat?", "spans": [[0, 5]], "split": "dev"},
+    ]
+    one = write_lines(tmp_path / "one.jsonl", rows)
     (question,) = load_check(CheckSettings((one,)), tokenizer, SHAPE).questions  # type: ignore[union-attr]
     assert question.evidence == (0,)
     assert load_check(CheckSettings(), tokenizer, SHAPE) is None

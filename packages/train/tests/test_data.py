@@ -1,7 +1,6 @@
 """Training text: sentences as ids, the files it is read from, and their licences."""
 
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -34,8 +33,7 @@ def task(tmp_path: Path) -> Path:
         {"id": "4", "document": "a", "question": "none", "spans": [[40, 45]], "split": "dev"},
     ]
     write_lines(folder / "documents.jsonl.gz", documents)
-    write_lines(folder / "questions.jsonl.gz", questions)
-    return folder
+    return write_lines(folder / "questions.jsonl.gz", questions).parent
 
 
 def test_sentences_as_ids() -> None:
@@ -106,14 +104,13 @@ def test_a_task(task: Path) -> None:
 
 def test_what_synthesize_writes(tmp_path: Path) -> None:
     """One file with both kinds of line; headings and what may answer too keep their sentences."""
-    path = tmp_path / "made.jsonl"
     rows = [
         {"id": "a", "text": TEXT, "ignore": [[0, 5]], "beside": {"a:1": [[20, 25]]}},
         {"id": "a:1", "document": "a", "question": "who stops", "type": "fact",
          "spans": [[36, 40]], "split": "train"},
         {"id": "a:2", "document": "a", "question": "who sings", "spans": [[4, 9]]},
     ]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, rows)))
+    path = write_lines(tmp_path / "made.jsonl", rows)
     texts, report = Texts(TOKENIZER), Report()
     (question,) = load_task(path, texts, report)
     assert (question.task, question.evidence, question.beside) == ("made", (2,), (1,))
@@ -122,7 +119,6 @@ def test_what_synthesize_writes(tmp_path: Path) -> None:
 
 
 def test_wrong_lines_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "own.jsonl"
     row = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
     rows = [
         {"id": "a", "text": TEXT},
@@ -137,7 +133,7 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
         {**row, "id": "x"},
         {"id": "q2", "document": "d1", "qestion": "who sings?", "spans": [[4, 9]]},
     ]
-    path.write_text("\n".join(map(json.dumps, rows)))
+    path = write_lines(tmp_path / "own.jsonl", rows)
     report = Report()
     found = load_task(path, Texts(TOKENIZER), report)
     assert [question.name for question in found] == ["line 2", "x"]
@@ -217,12 +213,11 @@ def test_documents_held_out(task: Path) -> None:
 
 def test_the_same_text_is_one(task: Path, tmp_path: Path) -> None:
     """A document in two files is one text, so that evidence is nowhere its own negative."""
-    other = tmp_path / "again.jsonl"
     rows = [
         {"id": "z", "text": TEXT, "ignore": [[17, 20]]},
         {"document": "z", "question": "who stops", "spans": [[36, 40]], "split": "train"},
     ]
-    other.write_text("\n".join(map(json.dumps, rows)))
+    other = write_lines(tmp_path / "again.jsonl", rows)
     texts = Texts(TOKENIZER)
     first = load_task(task, texts, Report())
     second = load_task(other, texts, Report())
@@ -296,7 +291,6 @@ UNKNOWN += ["© MIT Press", "Artistic works reserved", "Abdruck nur mit Genehmig
 UNKNOWN += ["non-free software"]
 FREE = [
     "",
-    None,
     "cc0-1.0",
     "CC-BY 4.0",
     "Creative Commons Attribution 4.0",
@@ -314,20 +308,18 @@ FREE = [
 ]
 
 
-@pytest.mark.parametrize("licence", CLOSED)
-def test_non_commercial_licences_in_any_spelling(licence: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "licence"),
+    [
+        *(("a non-commercial", each) for each in CLOSED),
+        *(("an unrecognised", each) for each in UNKNOWN),
+        *(("", each) for each in FREE),
+    ],
+)
+def test_licences_in_any_spelling(kind: str, licence: str) -> None:
+    assert barred(None) == ""
     for spelling in (licence, licence.upper(), licence.lower()):
-        assert barred(spelling) == "a non-commercial"
-
-
-@pytest.mark.parametrize("licence", UNKNOWN)
-def test_licences_that_nobody_has_read(licence: str) -> None:
-    assert barred(licence) == "an unrecognised"
-
-
-@pytest.mark.parametrize("licence", FREE)
-def test_free_licences_and_none_at_all(licence: str | None) -> None:
-    assert barred(licence) == ""
+        assert barred(spelling) == kind
 
 
 def test_the_shared_documents_are_told_apart(shared_data) -> None:

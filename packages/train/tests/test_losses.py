@@ -127,16 +127,16 @@ def test_extreme_scores_stay_finite(name: str) -> None:
     assert not scores.grad[2].any()
 
 
-def vectors(seed: int, rows: int) -> object:
+def rows_of(seed: int, rows: int = 5) -> torch.Tensor:
     random = torch.Generator().manual_seed(seed)
-    return torch.nn.functional.normalize(
-        torch.randn(rows, 8, generator=random, dtype=torch.float64), dim=-1
-    )
+    return torch.randn(rows, 8, generator=random, dtype=torch.float64)
 
 
 def test_losses_count_in_float32_under_autocast() -> None:
     """Vectors in bfloat16, inside a region that would turn products to bfloat16: exact scores."""
-    queries, documents = (vectors(n, 64).to(torch.bfloat16) for n in (7, 8))
+    queries, documents = (
+        torch.nn.functional.normalize(rows_of(n, 64), dim=-1).to(torch.bfloat16) for n in (7, 8)
+    )
     own = torch.eye(64, dtype=torch.bool)
     exact = each_against_negatives(queries.double() @ documents.double().T, own, ~own, 0.02).item()
     with torch.autocast("cpu", torch.bfloat16):
@@ -180,11 +180,6 @@ def test_distances_are_those_of_the_document_not_of_the_window() -> None:
     wanted = [[-1, 2, 1, -1, 1, 0], [-1, -1, -1, 0, -1, -1]]
     evidence = [(0, (3, 4, 5, 8)), (1, (3,))]
     assert distances_of(owners, evidence).tolist() == wanted
-
-
-def rows_of(seed: int, rows: int = 5) -> object:
-    random = torch.Generator().manual_seed(seed)
-    return torch.randn(rows, 8, generator=random, dtype=torch.float64)
 
 
 def plain(queries: object, documents: object) -> object:

@@ -239,8 +239,7 @@ def test_a_stopped_run_goes_on(tmp_path):
 
 
 def test_one_file_may_hold_both(tmp_path):
-    path = tmp_path / "task.jsonl"
-    write_lines(path, [*DOCUMENTS, question()])
+    path = write_lines(tmp_path / "task.jsonl", [*DOCUMENTS, question()])
     out = tmp_path / "out.jsonl"
     mine(path, path, out, ENCODER)
     assert len(rows(out)[0]["negatives"]) > 3

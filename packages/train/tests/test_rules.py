@@ -14,7 +14,7 @@ from milepost.types import Document, Mark
 from milepost_eval.tasks import load
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
 from milepost_train.rules import RULES, questions_of
-from support.files import write_lines
+from support.files import write_files, write_lines
 
 HIVES = """Keeping bees
 
@@ -147,9 +147,8 @@ def test_a_dateline_is_no_question(heading):
 
 def test_files_are_named_from_the_folder_that_holds_them(tmp_path):
     """Nothing of this machine gets into a task, and two folders may hold the same name."""
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "bees.txt").write_text("The queen lays the eggs.")
+    text = "The queen lays the eggs."
+    write_files(tmp_path, {"a/bees.txt": text, "b/bees.txt": text})
     found = list(sources([tmp_path / "a", tmp_path / "b" / "bees.txt"], Counter(), []))
     assert [each.document.name for each in found] == ["a/bees.txt", "b/bees.txt"]
     assert [each.title for each in found] == ["", ""]
@@ -248,9 +247,8 @@ def test_wrong_lines_are_named_and_the_others_are_read(tmp_path):
 def test_the_task_file_is_read_by_evaluation(tmp_path):
     found = questions_of(HIVES, "Keeping bees")
     source = Source(Document("bees", HIVES), facts={"licence": "CC0"})
-    path = tmp_path / "made.jsonl"
-    rows = list(task_rows(source, found.made, found.headings, "train"))
-    write_lines(path, rows)
+    rows = task_rows(source, found.made, found.headings, "train")
+    path = write_lines(tmp_path / "made.jsonl", rows)
     task = load(str(path), "train")
     assert [(q.text, q.spans, q.kind) for q in task.questions] == [
         (each.question, each.spans, each.kind) for each in found.made

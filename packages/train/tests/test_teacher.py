@@ -25,6 +25,7 @@ from milepost_train.model.landmark_encoder import Reading
 from milepost_train.objectives import build
 from milepost_train.settings import MarkedStage
 from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, is_ours
+from support.files import write_lines
 from support.small_material import Student
 from support.tiny_models import write_checkpoint
 
@@ -110,14 +111,12 @@ def test_what_its_vectors_hang_on(folder: Path, teacher: Any, tmp_path: Path) ->
 
 @pytest.fixture
 def data(tmp_path: Path) -> DataSettings:
-    task = tmp_path / "cats.jsonl"
     rows = [
         {"id": "a", "text": TEXT},
         {"id": "q", "document": "a", "question": "where sat the cat?", "spans": [[0, 22]],
          "split": "train"},
     ]  # fmt: skip
-    task.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return DataSettings(tasks=(task,))
+    return DataSettings(tasks=(write_lines(tmp_path / "cats.jsonl", rows),))
 
 
 def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:

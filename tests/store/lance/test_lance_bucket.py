@@ -17,7 +17,7 @@ from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store import Statistics, erase_store, open_store
 from support.http_server import Handler, listening
 from support.s3 import KEYS, S3, moto, s3
-from support.store_checks import WRITER
+from support.store_checks import WRITER, put_numbered
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads, touch
 
@@ -35,8 +35,7 @@ def address(s3: S3) -> str:
 
 def test_everything_comes_back(address: str) -> None:
     store = opened(address)
-    for number in range(4):
-        store.put(numbered(number))
+    put_numbered(store, range(4))
     assert touch(store, "document 2", (9, 9), options="hidden=keep")
     assert store.delete("document 1")
     assert not store.delete("document 1")
@@ -63,8 +62,7 @@ def search(store: object) -> None:
 
 def test_requests_are_few(s3: S3, address: str) -> None:
     made = opened(address)
-    for number in range(3):
-        made.put(numbered(number))
+    put_numbered(made, range(3))
     s3.requests()
     store = opened(address, read_only=True)
     assert 0 < s3.requests() <= 12
@@ -88,8 +86,7 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
     assert process.stdout.readline() == "ready\n"
     store = opened(address)
     store.put(entry("mine", ["one ", "two "], seed=7))
-    for number in range(10, 13):
-        store.put(numbered(number))
+    put_numbered(store, range(10, 13))
     _, errors = process.communicate(timeout=90)
     assert process.returncode == 0, errors
     infos = reads(store).documents()

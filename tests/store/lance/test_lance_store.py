@@ -31,6 +31,7 @@ from support.store_checks import (
     are_the_three_documents,
     filled,
     finds_what_the_scan_finds,
+    put_numbered,
     same_answers,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
@@ -106,8 +107,7 @@ def test_parts_without_their_row_of_the_log_are_nothing(
 
 
 def test_a_vacuum_takes_rows_out_and_keeps_the_log_short(store: LanceStore, address: str) -> None:
-    for number in range(6):
-        store.put(numbered(number))
+    put_numbered(store, range(6))
     touch(store, "document 0", (1, 2), options="hidden=keep")
     touch(store, "document 0", (3, 4), options="hidden=keep")
     store.delete("document 1")
@@ -184,8 +184,7 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
     process: subprocess.Popen[str] = child(WRITER.replace("10_000", "6"), address)
     assert process.stdout.readline() == "ready\n"
     store = opened(address)
-    for number in range(12, 15):
-        store.put(numbered(number))
+    put_numbered(store, range(12, 15))
     _, errors = process.communicate(timeout=90)
     assert process.returncode == 0, errors
     are_the_three_documents(store)

@@ -101,11 +101,9 @@ def test_a_refusal_leaves_what_is_written(corpus, tmp_path, model):
 
 def test_some_documents_are_for_development(tmp_path):
     """All questions of a document have one split; another fraction is another file."""
-    corpus, out = tmp_path / "corpus.jsonl", tmp_path / "out.jsonl"
-    with corpus.open("w") as file:
-        for number in range(40):
-            text = TEXT.replace("bees", f"bees of hive {number}")
-            file.write(json.dumps({"id": f"hive {number}", "text": text}) + "\n")
+    hives = [f"hive {number}" for number in range(40)]
+    rows = [{"id": hive, "text": TEXT.replace("bees", f"bees of {hive}")} for hive in hives]
+    corpus, out = write_lines(tmp_path / "corpus.jsonl", rows), tmp_path / "out.jsonl"
     assert run(corpus, "--out", out, "--rules", "--dev", 0.25).return_value == 0
     train, dev = (load(str(out), split).questions for split in ("train", "dev"))
     assert len(train) + len(dev) == 40
