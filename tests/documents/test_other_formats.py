@@ -256,3 +256,9 @@ def test_hostile_rich_text_ends_soon(data: bytes) -> None:
     """No pattern of the library takes hours: some of these took more than ten minutes."""
     with suppress(UnreadableFile):
         assert read_bytes(data, "a.rtf").notes == ("no text in it",)
+
+
+def test_a_text_that_begins_like_a_mail_is_read_at_once() -> None:
+    text = "Note: bees\n" + "Wax.\n" * 400
+    for name in ("a.txt", "a.md"):
+        assert read_bytes(text.replace("\n", "\r\n").encode(), name).text == text

@@ -108,7 +108,7 @@ _SAVED = re.compile(
     rb"(?:From: <?Saved by|Content-Type: multipart/related)",
     re.I,
 )
-_MAIL = re.compile(rb"\s*[\w-]+: .*\r?\n(?:.+\r?\n)*?(?:From|To|Subject|Date): ", re.I)
+_MAIL = re.compile(rb"\s*[\w-]+: (?:[^\r\n]+\r?\n)*?(?:From|To|Subject|Date): ", re.I)
 _MIME = re.compile(rb"(?:[^\r\n]+\r?\n)*?MIME-Version: ", re.I)
 _RECORDS = re.compile(rb'\s*(?:\{\s*".*\}\s*\n){2}')  # JSON, one object a line
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
