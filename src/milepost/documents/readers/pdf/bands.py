@@ -27,7 +27,7 @@ _PARTS = 9.0  # between the parts of a line that is drawn column by column, at m
 _EMPTY = 30.0  # of a table without words, at most
 _PROSE = 0.7  # of the width: a line that stands alone and is as wide is running text
 _FAR = 1.5  # times the least distance of lines: from there on, another row begins
-_BELOW = 20.0  # a line that underlines words stands nearer to their base line
+_BELOW = 0.4  # font sizes from the base of words to a line that underlines them, at most
 _NEXT = 1.5  # font sizes from the outermost line of a table to a row beyond it, at most
 _FEWEST = 3  # rows of a table
 _ACROSS = 0.25  # of the rows, at most, have words that go over several columns
@@ -39,7 +39,8 @@ _FEW, _FULL, _MOST = 3, 0.6, 0.7
 def banded(across: Iterable[Rule], lines: Iterable[Line]) -> Iterator[Drawn]:
     """Yield the tables whose lines go from left to right alone."""
     upright = sorted((line for line in lines if not line.angle), key=attrgetter("base"))
-    across = [rule for rule in across if not _underlines(rule, upright)]
+    reach = _BELOW * max((line.size for line in upright), default=0.0)
+    across = [rule for rule in across if not _underlines(rule, upright, reach)]
     stacks = _stacks(across)
     for stack in stacks:
         left, right = min(rule[1] for rule in stack), max(rule[2] for rule in stack)
@@ -91,14 +92,14 @@ def _stacks(across: Iterable[Rule]) -> list[list[Rule]]:
     return [stack for stack in stacks if len(stack) > 1]
 
 
-def _underlines(rule: Rule, lines: Sequence[Line]) -> bool:
+def _underlines(rule: Rule, lines: Sequence[Line], reach: float) -> bool:
     """Whether a drawn line stands below the words of one of the lines, which are sorted by base."""
     end = bisect_left(lines, rule[0], key=attrgetter("base"))
-    start = bisect_left(lines, rule[0] - _BELOW, hi=end, key=attrgetter("base"))
+    start = bisect_left(lines, rule[0] - reach, hi=end, key=attrgetter("base"))
     return any(
         line.left - _WHITE < rule[1]
         and rule[2] < line.right + _WHITE
-        and rule[0] - line.base < 0.4 * line.size
+        and rule[0] - line.base < _BELOW * line.size
         for line in lines[start:end]
     )
 
@@ -121,9 +122,9 @@ def _table(
     places = _gaps([*chain(*bands)])
     if not places:
         return
-    while not _is_row(bands[-1], places):
+    while bands and not _is_row(bands[-1], places):
         del bands[-1], edges[-1]
-    while not _is_row(bands[0], places):
+    while bands and not _is_row(bands[0], places):
         del bands[0], edges[0]
     if len(bands) < 2:
         return

@@ -205,7 +205,7 @@ class _Names:
     def _are_even(self, cells: Sequence[Line]) -> bool:
         """Whether each of several names stands above as many columns as the others."""
         each, left_over = divmod(len(self.columns), len(cells))
-        if left_over:
+        if left_over or not each:
             return False
         if each == 1:
             pairs = zip(self.columns, cells, strict=True)
