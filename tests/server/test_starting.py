@@ -111,7 +111,14 @@ def test_what_cannot_be_made_ends_the_server(where: str) -> None:
 
     steps: dict[str, Callable[..., Any]] = {"open": lambda: "index", "make": lambda _: None}
     steps[where] = fail
-    app = Starting(steps["open"], steps["make"], SETTINGS)
+
+    class Watched(Starting):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope.get("path") == "/documents":  # it waits for an index that cannot be made
+                go.set()
+            await super().__call__(scope, receive, send)
+
+    app = Watched(steps["open"], steps["make"], SETTINGS)
     at = listen(SETTINGS)
     found: list[int] = []
 
@@ -122,7 +129,6 @@ def test_what_cannot_be_made_ends_the_server(where: str) -> None:
                 found.append(httpx2.get(f"{url}/", timeout=20).status_code)
             except httpx2.TransportError:  # not listening yet
                 continue
-        threading.Timer(0.2, go.set).start()
         found.append(httpx2.get(f"{url}/documents", timeout=20).status_code)
 
     asking = threading.Thread(target=ask)
