@@ -18,6 +18,7 @@ from milepost.cli.console.layout import (
     INDENT,
     Block,
     Limits,
+    best_row,
     fit,
     rows_of,
     shortened,
@@ -196,13 +197,17 @@ def _has_lines(passage: Passage) -> bool:
 
 
 def _one_line(excerpt: Excerpt) -> Text:
-    """A result as ``grep`` prints it: ``path:page: sentence``, or the line in text files."""
+    """A result as ``grep`` prints it: ``path:page: sentence``, or the line in text files.
+
+    Cells of a table stand after the names of their columns.
+    """
     passage = excerpt.passage
     name = passage.document if passage.source is None else shown_path(passage.source)
     number = excerpt.line if passage.page is None else passage.page
     at = "" if number is None else f":{number}"
-    sentence = visible(" ".join(passage.best.text.split()))
-    return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence)
+    sentence = best_row(passage) or passage.best.text
+    words = visible(" ".join(sentence.split()))
+    return Text.assemble((visible_name(name), "name"), f"{at}: ", words)
 
 
 def head(

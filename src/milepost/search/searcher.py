@@ -265,6 +265,9 @@ def _passages(
         start += len(whole) - len(whole.lstrip())
         if left is not None and measure(text) > left:
             start, text = _cut(scope, run, start, text, left, measure)
+            core = scope.spans[run.core.first, 0], scope.spans[run.core.last - 1, 1]
+            if passages and 2 * len(text) < core[1] - core[0]:  # the beginning of a sentence
+                text = ""
         if not text:
             continue
         shown = _clipped(scope, ranked, run, start, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -126,3 +127,15 @@ def rows_of(passage: Passage) -> Text | None:
         shown.append("\n" * bool(number))
         shown.append(visible(" | ".join(row.cells)), style="answer")
     return shown
+
+
+def best_row(passage: Passage) -> str | None:
+    """Return the row that answers, with the names of its columns; None without such a table."""
+    table, best = passage.table, passage.best
+    if table is None or not table.columns:
+        return None
+    row = next((row for row in table.rows if row.start <= best.start < row.end), None)
+    if row is None:
+        return None
+    named = zip_longest(table.columns, row.cells, fillvalue="")
+    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
