@@ -41,14 +41,17 @@ def serve(db: Path, state: child.ChildState) -> int:
     from milepost.server.app import create_app
     from milepost.server.running import listen, run
     from milepost.server.settings import ServeSettings
+    from milepost.server.starting import Starting
 
+    state.watch()
     settings = ServeSettings(port=0)
     socket = listen(settings)
     with workload.opened(db) as index:
         app = create_app(index, settings, uploads=db / "uploads")
+        starting = Starting(lambda: index, lambda _: app, settings)
         state.shared.port = socket.getsockname()[1]
         state.shared.begun = 1
-        run(app, socket, show=False, quiet=True, note=lambda _: None)
+        run(starting, socket, show=False, quiet=True, note=lambda _: None)
     return 0
 
 
@@ -120,12 +123,7 @@ def references(home: Path, files: Path) -> dict[int, Held]:
 def started(home: Path, db: Path, state: child.ChildState) -> int:
     """A server that listens; its process."""
     state.clear()
-
-    def deed() -> int:
-        state.watch()
-        return serve(db, state)
-
-    pid = child.start(deed, home / "output")
+    pid = child.start(lambda: serve(db, state), home / "output")
     until = time.monotonic() + 60
     while True:
         with suppress(OSError, http.client.HTTPException):

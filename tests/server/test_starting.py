@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -124,12 +124,11 @@ def test_what_cannot_be_made_ends_the_server(where: str) -> None:
 
     def ask() -> None:
         url = f"http://127.0.0.1:{at.getsockname()[1]}"
-        while not found:
-            try:
-                found.append(httpx2.get(f"{url}/", timeout=20).status_code)
-            except httpx2.TransportError:  # not listening yet
-                continue
-        found.append(httpx2.get(f"{url}/documents", timeout=20).status_code)
+        with httpx2.Client(base_url=url, timeout=20) as client:
+            while not found:
+                with suppress(httpx2.TransportError):  # not listening yet
+                    found.append(client.get("/").status_code)
+            found.append(client.get("/documents").status_code)
 
     asking = threading.Thread(target=ask)
     asking.start()

@@ -152,7 +152,7 @@ def serve(
             return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources, known=known)
 
         app = Starting(opened, made, chosen)
-        run(app, socket, chosen, show=show, quiet=options.settings.quiet, note=say)
+        run(app, socket, show=show, quiet=options.settings.quiet, note=say)
 
 
 def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:

@@ -10,7 +10,7 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
 
@@ -19,9 +19,6 @@ from milepost.server.connections import LimitedProtocol, limits
 from milepost.server.prefix import Prefixed
 from milepost.server.settings import ServeSettings
 from milepost.server.starting import Starting
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 _GRACE = 10  # seconds that requests have to end after the server was asked to
 
@@ -48,9 +45,8 @@ def listen(settings: ServeSettings) -> socket.socket:
 
 
 def run(
-    app: FastAPI | Starting[Any],
+    app: Starting[Any],
     at: socket.socket,
-    settings: ServeSettings | None = None,
     *,
     show: bool,
     quiet: bool,
@@ -59,13 +55,13 @@ def run(
     """Serve until Ctrl-C or SIGTERM; requests that run are answered first.
 
     SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised, and so is what
-    an application that was being made has failed with. ``app`` may stand for it until it is made;
-    ``note`` prints a line, and none if ``quiet``; ``show`` opens the page in a browser.
+    an application that was being made has failed with. ``note`` prints a line, and none if
+    ``quiet``; ``show`` opens the page in a browser.
     """
     host, port = at.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{'localhost' if host in ('0.0.0.0', '::') else shown}:{port}/"
-    settings = settings or ServeSettings()
+    settings = app.settings
     most, backlog = limits()
     config = uvicorn.Config(
         Prefixed(app, settings.root_path) if settings.root_path else app,
@@ -86,7 +82,7 @@ def run(
     ).start()
     with _ended_by_signals(server):
         server.run(sockets=[at])
-    if isinstance(app, Starting) and app.error is not None:
+    if app.error is not None:
         raise app.error
 
 
@@ -123,22 +119,21 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
 
 def _announce(
     server: uvicorn.Server,
-    app: FastAPI | Starting[Any],
+    app: Starting[Any],
     address: str,
     show: bool,
     quiet: bool,
     note: Callable[[str], None],
 ) -> None:
     """Say the address once the server answers; end it where its application cannot be made."""
-    while not (server.started and (not isinstance(app, Starting) or app.opened.is_set())):
+    while not (server.started and app.opened.is_set()):
         if server.should_exit:
             return
         time.sleep(0.02)
-    failed = isinstance(app, Starting) and app.error is not None
+    failed = app.error is not None
     if not quiet and not failed:
         note(f"serving {address} (Ctrl-C stops it)")
     if show and not failed:
         webbrowser.open(address)
-    if isinstance(app, Starting):
-        app.done.wait()
-        server.should_exit |= app.error is not None
+    app.done.wait()
+    server.should_exit |= app.error is not None

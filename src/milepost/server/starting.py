@@ -35,6 +35,7 @@ class Starting(Generic[T]):
     """An ASGI application that stands for another one until that one is made, in a thread.
 
     Attributes:
+        settings: those of the other.
         opened: set when the index is open, or could not be opened.
         done: set when the application is made, or could not be made.
         error: why not.
@@ -43,7 +44,7 @@ class Starting(Generic[T]):
     def __init__(
         self, open_index: Callable[[], T], make: Callable[[T], FastAPI], settings: ServeSettings
     ) -> None:
-        self._open, self._make = open_index, make
+        self._open, self._make, self.settings = open_index, make, settings
         self._early = Guard(_early, settings)
         self._app: FastAPI | None = None
         self._answered = asyncio.Event()
