@@ -40,9 +40,13 @@ def index():
         yield opened
 
 
+def tools(index) -> Tools:
+    return Tools(Library(index, Path("/nowhere")), indexing.Indexer(index, read_file))
+
+
 @pytest.fixture(scope="module")
 def server(index):
-    return create_server(Tools(Library(index, Path("/nowhere"))))
+    return create_server(tools(index))
 
 
 def call(server, name: str, **arguments):
@@ -141,7 +145,7 @@ def test_a_document_that_is_removed_during_a_search_has_its_name(monkeypatch) ->
             return found
 
         monkeypatch.setattr(index, "search_detailed", late)
-        found = Tools(Library(index, Path("/nowhere"))).search("What swims?")
+        found = tools(index).search("What swims?")
         assert [found.names[each.id] for each in found.passages] == ["a.txt"]
 
 
@@ -168,7 +172,7 @@ def test_names_are_those_of_the_command_line(tmp_path: Path) -> None:
     with milepost.open(None, model="landmark-light") as index:
         index.add(tmp_path / "bees.md")
         index.add(milepost.Document("pages", text, marks=(Mark(0, "page", "1"),)))
-        server = create_server(Tools(Library(index, Path("/nowhere"))))
+        server = create_server(tools(index))
         for question in ("Where is wax made?", "How long does a bee live?"):
             got = call(server, "search", question=question).structured_content
             for each in got["passages"]:
@@ -200,7 +204,7 @@ def test_what_was_not_read_of_the_documents_is_said() -> None:
     with milepost.open(None, model="landmark-light") as index:
         index.add(milepost.Document("hive.pdf", "Bees make wax in eight glands.", notes=notes[:1]))
         index.add(milepost.Document("sea.pdf", "Whales sing under water.", notes=notes))
-        server = create_server(Tools(Library(index, Path("/nowhere"))))
+        server = create_server(tools(index))
         for tool, asked in (
             ("search", {"question": "Where is wax made?"}),
             ("check", {"text": "eight glands"}),

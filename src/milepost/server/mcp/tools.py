@@ -40,7 +40,7 @@ class Tools:
     def __init__(
         self,
         library: Library,
-        indexer: Indexer | None = None,
+        indexer: Indexer,
         searching: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         self._library, self._indexer, self._searching = library, indexer, searching
@@ -250,7 +250,7 @@ class Tools:
 
     def documents(self, cursor: str | None = None) -> results.Documents:
         """The documents that can be searched."""
-        self._refresh()
+        self._indexer.refresh()
         infos = self._library.index.documents()
         after = 0 if cursor is None else read_cursor(cursor, _LIST)[1]
         rows = [
@@ -293,26 +293,17 @@ class Tools:
         return said
 
     def _indexing(self) -> list[str]:
-        if self._indexer is None:
-            return []
         progress = self._indexer.progress()
         notes = [] if progress.idle else ["documents are still being indexed: ask again for all"]
         failed = [f"not read: {self._library.short(name)}" for name, _ in progress.failed[-3:]]
         return notes + failed
 
-    def _refresh(self) -> None:
-        """An agent asks for what it has just written."""
-        if self._indexer is not None:
-            self._indexer.refresh()
-
     def _chosen(self, wanted: list[str] | None) -> list[str] | None:
         """See ``Library.chosen``; of a file that could not be read, the reason is said."""
-        self._refresh()
+        self._indexer.refresh()  # an agent asks for what it has just written
         try:
             return self._library.chosen(wanted)
         except UnknownDocument as error:
-            if self._indexer is None:
-                raise
             progress = self._indexer.progress()
             for name, why in progress.failed:
                 if any(f"/{Path(name).as_posix()}".endswith(f"/{each}") for each in wanted or ()):
