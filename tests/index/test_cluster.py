@@ -136,6 +136,7 @@ def test_what_is_killed_loses_and_doubles_nothing(driver: RayDriver, files: list
 def test_the_command(driver: RayDriver, notes: Path, tmp_path: Path) -> None:
     """By a cluster that ``RAY_ADDRESS`` names: what is new, gone and broken."""
     given = "index", notes, "--db", tmp_path / "db", "--model", LIGHT
+    (notes / "bees.txt").write_text("Bees make wax. " * 50, encoding="utf-8")
     with milepost.open(tmp_path / "db", model=LIGHT) as index:
         assert len(index.add(notes).added) == 3
     (notes / "bees.txt").unlink()
@@ -147,6 +148,8 @@ def test_the_command(driver: RayDriver, notes: Path, tmp_path: Path) -> None:
     assert report["removed"] == [str(notes / "bees.txt")]
     assert report["added"] == [str(notes / "wax.txt")]
     assert list(report["failed"]) == [str(notes / "poison.pdf")]
+    with milepost.open(tmp_path / "db", model=LIGHT) as index, index.snapshot() as state:
+        assert state.statistics().dead == 0
     for wrong in (("--workers", "dask"), ("--workers", "ray", "--watch")):
         assert CliRunner().invoke(program, [*map(str, given), *wrong]).exit_code == 2
 
@@ -180,9 +183,6 @@ def test_a_file_that_is_gone_is_a_row(tmp_path: Path) -> None:
     assert rows["outcome"] == ["failed"]
     assert "gone.txt" in rows["reason"][0]
 
-
-if find_spec("ray") is None:
-    pytest.skip("needs the extra ray", allow_module_level=True)
 
 START = "from milepost.index.workers.cluster import connect; connect(None)"
 

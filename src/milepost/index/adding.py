@@ -80,15 +80,20 @@ def add_sources(
                 read=read,
                 known=known,
             )
-    removed = intake.vanished(_documents(store), folders, present, tally.failed) if prune else []
-    for name in removed:
+    gone = intake.vanished(_documents(store), folders, present, tally.failed) if prune else []
+    return finish(store, tally, gone, begun)
+
+
+def finish(store: Store, tally: Tally, gone: Sequence[str], begun: float) -> IndexReport:
+    """Remove the documents that are gone, put the store in order, and report what was done."""
+    for name in gone:
         store.delete(name)
-    if tally.changed or removed:
+    if tally.changed or gone:
         reclaim(store)
     if tally.added or tally.changed:
         with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
             store.optimize()
-    return tally.report(removed, time.monotonic() - begun)
+    return tally.report(gone, time.monotonic() - begun)
 
 
 def _documents(store: Store) -> list[DocumentInfo]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull
+from milepost.errors import InputError, MilepostError
+from milepost.index.adding import finish
 from milepost.index.intake import Tally, find_files, vanished, wanted_pictures
 from milepost.index.places import absolute, local_path
 from milepost.index.store_opening import opened_store
@@ -109,12 +110,7 @@ def index_paths(
     gone = vanished(stored.values(), folders, present, unlisted)
     store, _ = opened_store(place, model, create=True, read_only=False)
     with closing(store):
-        for name in gone:
-            store.delete(name)
-        with suppress(IndexBusy, StorageFull):  # best effort: the next call tries again
-            if tally.added or tally.changed:
-                store.optimize()
-    return tally.report(gone, time.monotonic() - begun)
+        return finish(store, tally, gone, begun)
 
 
 def _rows(
