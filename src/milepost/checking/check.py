@@ -227,7 +227,9 @@ def _judged(
     judged = judge(given.text, result.passages, partial(_said, reranker, given.text))
     about = likely(result.passages)
     why = why_not(given.text)
-    notes = (*_notes(given), *_of_search(result), *([why] if why else ()))
+    unasked = doubts(result)  # nothing was asked that might have an answer
+    found = [note for note in result.notes if note not in unasked]
+    notes = (*_notes(given), *found, *([why] if why else ()))
     verdict: Verdict = judged.verdict
     if verdict == "related" and not about:
         verdict = "not found"
@@ -275,12 +277,6 @@ def _moved(part: CheckResult, text: str, place: Match) -> Match:
         for one in place.differences
     )
     return replace(place, differences=tuple(moved))
-
-
-def _of_search(result: SearchResult) -> list[str]:
-    """The notes of a search, without the one on whether anything answers: nothing was asked."""
-    unasked = doubts(result)
-    return [note for note in result.notes if note not in unasked]
 
 
 def _said(

@@ -125,8 +125,11 @@ def index(
         model = chosen_for(options.settings, files, sources) or DEFAULT
         options = replace(options, model=model)
     find_model(options.model)  # before anything is erased
-    if not _any_there(paths):
-        _refuse(place, paths, rebuild)
+    if not _any_there(paths):  # an index is neither erased nor made for nothing
+        if rebuild:
+            raise missing_file(paths[0], "; nothing was erased")
+        if isinstance(place, Path) and not (place.is_dir() and any(place.iterdir())):
+            raise missing_file(paths[0], "; no index was made")
     if rebuild:
         with suppress(NotAnIndex):  # what is there in its place is refused when it is opened
             erase_store(place)
@@ -220,14 +223,6 @@ def _there(path: str) -> bool:
         return True
     except RuntimeError:  # "~name" of an unknown user
         return False
-
-
-def _refuse(place: IndexPlace, paths: tuple[str, ...], rebuild: bool) -> None:
-    """Raise an error before an index is erased or created for paths that do not exist."""
-    if rebuild:
-        raise missing_file(paths[0], "; nothing was erased")
-    if isinstance(place, Path) and not (place.is_dir() and any(place.iterdir())):
-        raise missing_file(paths[0], "; no index was made")
 
 
 def _saved(opened: Index, place: IndexPlace) -> str:

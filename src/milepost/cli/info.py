@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,9 +23,6 @@ from milepost.exports.records import print_json
 from milepost.store.address import IndexPlace, label
 from milepost.wording import counted
 
-if TYPE_CHECKING:
-    from milepost.encoder.engine.folder import ModelFolder
-
 _FIRST = 50  # documents in the text output; --json gives all
 
 
@@ -43,6 +40,7 @@ def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.encoder.engine import find_model
     from milepost.encoder.engine.folder import cache_folder
+    from milepost.encoder.engine.precision import choose
 
     chosen = find_model(model)
     cache = cache_folder()
@@ -61,7 +59,7 @@ def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
             "granularity": manifest.granularity,
             "path": str(chosen.path),
         },
-        "engine": _engine(chosen),
+        "engine": f"OpenVINO {choose(chosen).name if chosen.precisions else '(no graph)'}",
         "cache": {"path": str(cache), "size_bytes": tree_bytes(cache)},
         "index": None,
     }
@@ -88,12 +86,6 @@ def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
         for line in _lines(record):
             click.echo(line)
     return 0
-
-
-def _engine(model: ModelFolder) -> str:
-    from milepost.encoder.engine.precision import choose
-
-    return f"OpenVINO {choose(model).name if model.precisions else '(no graph)'}"
 
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:

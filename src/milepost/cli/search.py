@@ -75,7 +75,9 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
     with asked.index:
         result = asked.search()
         if options.as_json:
-            missing = _print_json(asked, result, explain=explain)
+            boxes, missing = _boxes(asked.index, result.passages)
+            record = result_record(asked.query.text, result, boxes, explain=explain)
+            print_json(record, asked.report)
             say_all(missing if not quiet else ())
         messages = complaints(asked.report)
         if not quiet:
@@ -97,13 +99,6 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
         return NOTHING
 
 
-def _print_json(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
-    """Print the result, with the boxes of its passages; returns why some have none."""
-    boxes, missing = _boxes(asked.index, result.passages)
-    print_json(result_record(asked.query.text, result, boxes, explain=explain), asked.report)
-    return missing
-
-
 def _notes(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
     """What users should know of the files and of the result, in lines."""
     # From the index, not the report: files that were read before have the same notes.
@@ -111,7 +106,7 @@ def _notes(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list
     lines = [f"{info.name}: {note}" for info in infos for note in info.notes]
     if result.passages:
         lines += result.notes * (not explain)
-        if not any(result.terms.values()) and _flat(result):
+        if not any(result.terms.values()) and result.signals.get("landmark peak", 0.0) < _FLAT:
             lines.append("low confidence: no query term occurs in the text")
     return lines
 
@@ -124,10 +119,6 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
     if result.best_score <= 0.0:
         return f"nothing found: {result.notes[0]}" if result.notes else "nothing found"
     return nothing_reaches(min_score, result.best_score, result.answerable)
-
-
-def _flat(result: SearchResult) -> bool:
-    return result.signals.get("landmark peak", 0.0) < _FLAT
 
 
 def _boxes(

@@ -94,7 +94,9 @@ def chunks(
     cuts = cut_up(given, limit, encoder.tokenizer)
     landmarks = encoder.encode(given, spans=cuts.sentences)
     spans = cuts.spans()
-    vectors = _pooled(pooling, landmarks.vectors, _counts(landmarks.spans, spans))
+    # How many landmarks each chunk has: the model cuts sentences that are too long for it.
+    ends = np.searchsorted(landmarks.spans[:, 0], [end for _, end in spans])
+    vectors = _pooled(pooling, landmarks.vectors, np.diff(ends, prepend=0).tolist())
     begins = [cuts.sentences[first] for first, _ in cuts.chunks]
     pages = _values(given.marks, "page", [_ink(given.text, start, end) for start, end in begins])
     headings = _values(given.marks, "heading", [end - 1 for _, end in begins])
@@ -187,13 +189,6 @@ def _pooled(
             "one vector for each chunk, or pooling='lmk'",
         )
     return unit(vectors)
-
-
-def _counts(landmarks: NDArray[np.int64], spans: Sequence[Span]) -> list[int]:
-    """How many landmarks each chunk has: the model cuts sentences that are too long for it."""
-    ends = np.searchsorted(landmarks[:, 0], [end for _, end in spans])
-    counts: list[int] = np.diff(ends, prepend=0).tolist()
-    return counts
 
 
 def _values(marks: Sequence[Mark], kind: str, offsets: Sequence[int]) -> list[str | None]:

@@ -125,9 +125,10 @@ def console(choice: Colour, stream: TextIO, file: TextIO | None = None) -> Conso
     from rich.theme import Theme
 
     coloured = has_colours(choice, stream)
-    palette = _palette() if coloured else None
+    palette: Literal["standard", "256"] | None = "256" if coloured else None
     styles = STYLES
-    if palette == "standard":
+    if coloured and "256" not in os.environ.get("TERM", "") and not os.environ.get("COLORTERM"):
+        palette = "standard"
         styles = {name: _COLOUR.sub("", style) or "none" for name, style in STYLES.items()}
     return Console(
         file=file or stream,
@@ -169,8 +170,3 @@ def can_show(text: str, stream: TextIO) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def _palette() -> Literal["standard", "256"]:
-    rich_enough = "256" in os.environ.get("TERM", "") or os.environ.get("COLORTERM")
-    return "256" if rich_enough else "standard"
