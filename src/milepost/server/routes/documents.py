@@ -1,17 +1,15 @@
-"""``/documents``: upload, list, read, locate and remove."""
+"""``/documents``: upload, list, read, locate and remove; FastAPI runs each in a thread."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, File, Query, Response, UploadFile
 from pydantic import BaseModel, Field, SecretStr
-from starlette.concurrency import run_in_threadpool
 
 from milepost.documents import reader_process, recognition
 from milepost.errors import StorageFull, UnknownDocument
@@ -118,7 +116,7 @@ class Removal(BaseModel):
 
 
 @router.get("", dependencies=[FOLLOWED])
-async def documents(
+def documents(
     state: ServerState,
     cursor: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -126,11 +124,11 @@ async def documents(
 ) -> Listing:
     """The documents of the index, in the order they were added."""
     after, filter_ = _place(cursor), as_filter(where)
-    infos = await run_in_threadpool(state.library.index.documents, where=filter_)
+    infos = state.library.index.documents(where=filter_)
     left = [info for info in infos if info.id > after]
     page = left[:limit]
     more = len(left) > limit
-    marks = await run_in_threadpool(_marks, state, page)
+    marks = _marks(state, page)
     return Listing(
         documents=[_summary(state, *each) for each in zip(page, marks, strict=True)],
         cursor=str(page[-1].id) if more else None,
@@ -138,7 +136,7 @@ async def documents(
 
 
 @router.post("", status_code=202)
-async def upload(
+def upload(
     state: ServerState, file: Annotated[list[UploadFile], File(description="Files to add.")]
 ) -> Uploads:
     """Keep files and add them to the index; one of the same name is replaced.
@@ -150,10 +148,7 @@ async def upload(
     names = [  # all, before one is kept
         safe_name(each.filename or "", pictures=state.library.pictures) for each in file
     ]
-    kept = [
-        await run_in_threadpool(_keep, state, name, each)
-        for name, each in zip(names, file, strict=True)
-    ]
+    kept = [_keep(state, name, each) for name, each in zip(names, file, strict=True)]
     state.indexer.add([path for path, _ in kept])
     return Uploads(
         documents=[
@@ -164,7 +159,7 @@ async def upload(
 
 
 @router.post("/{identity}/reading", status_code=202)
-async def read_again(state: ServerState, identity: str, how: Reading) -> Response:
+def read_again(state: ServerState, identity: str, how: Reading) -> Response:
     """Read a file that could not be read once more, with its password or text recognition.
 
     The password serves this reading alone: it is not kept, and the file stays as it is.
@@ -177,22 +172,22 @@ async def read_again(state: ServerState, identity: str, how: Reading) -> Respons
         recognition.check_installed()
     password = how.password.get_secret_value() if how.password else None
     if password is not None:
-        await run_in_threadpool(state.pages.call, reader_process.check_password, path, password)
+        state.pages.call(reader_process.check_password, path, password)
     state.indexer.add([path], ocr="auto" if how.ocr else None, password=password)
     return Response(status_code=202)
 
 
 @router.get("/{identity}")
-async def document(state: ServerState, identity: str) -> Details:
+def document(state: ServerState, identity: str) -> Details:
     """One document with its pages and headings."""
     info = state.library.info(identity)
-    (marks,) = await run_in_threadpool(_marks, state, [info])
+    (marks,) = _marks(state, [info])
     places = [mark for mark in marks if mark.kind != "line"]
     return Details(**_summary(state, info, marks).model_dump(), marks=places)
 
 
 @router.delete("/{identity}")
-async def remove(
+def remove(
     state: ServerState,
     identity: str,
     now: Annotated[bool, Query(description="Leave no byte of it in the index.")] = False,
@@ -205,11 +200,11 @@ async def remove(
     try:
         info = state.library.info(identity)
     except UnknownDocument:
-        name = await run_in_threadpool(state.library.discard, identity)
+        name = state.library.discard(identity)
         report = RemovalReport(files=(name,))
     else:
         name = info.name
-        report = await run_in_threadpool(partial(state.library.remove, [info], now=now))
+        report = state.library.remove([info], now=now)
     state.indexer.forget(name)
     return Removal(
         characters=report.characters,
@@ -221,33 +216,24 @@ async def remove(
 
 
 @router.get("/{identity}/text")
-async def text(
-    state: ServerState, identity: str, start: Offset = 0, end: Offset | None = None
-) -> Part:
+def text(state: ServerState, identity: str, start: Offset = 0, end: Offset | None = None) -> Part:
     """A part of the text, at most 200,000 characters."""
     info = state.library.info(identity)
     last = min(info.characters, start + _LONGEST, info.characters if end is None else end)
     if not 0 <= start <= last:
         raise HttpError(422, f"start: {start} is behind the end", f"0 to {info.characters}")
-
-    def part() -> str:
-        with state.library.index.snapshot() as store:
-            return store.texts([(info, start, last)])[0]
-
-    return Part(
-        start=start, end=last, characters=info.characters, text=await run_in_threadpool(part)
-    )
+    with state.library.index.snapshot() as store:
+        (part,) = store.texts([(info, start, last)])
+    return Part(start=start, end=last, characters=info.characters, text=part)
 
 
 @router.get("/{identity}/sentences")
-async def sentences(state: ServerState, identity: str, start: Offset, end: Offset) -> Sentences:
+def sentences(state: ServerState, identity: str, start: Offset, end: Offset) -> Sentences:
     """The sentences that overlap a part of the text, at most 10,000."""
     info = state.library.info(identity)
     if not start <= end <= info.characters:
         raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
-    return Sentences(
-        sentences=await run_in_threadpool(state.library.sentences, info, start, end, _MOST)
-    )
+    return Sentences(sentences=state.library.sentences(info, start, end, _MOST))
 
 
 def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
 
 from milepost.documents import SUFFIXES, reader_process
 from milepost.server.failures import HttpError
@@ -61,25 +60,23 @@ class PageText(BaseModel):
 
 
 @router.get("/{identity}/pages")
-async def pages(state: ServerState, identity: str) -> Pages:
+def pages(state: ServerState, identity: str) -> Pages:
     """The pages of a PDF and their sizes."""
     path = _pdf(state, state.library.info(identity))
-    found = await run_in_threadpool(state.pages.call, reader_process.sizes, path)
+    found = state.pages.call(reader_process.sizes, path)
     return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
 
 
 @router.get("/{identity}/boxes")
-async def boxes(state: ServerState, identity: str, start: Offset, end: Offset) -> Boxes:
+def boxes(state: ServerState, identity: str, start: Offset, end: Offset) -> Boxes:
     """Where a span of a PDF is printed: one box for each line."""
     info = state.library.info(identity)
     if not start <= end <= info.characters:
         raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
     path = _pdf(state, info)
-    document = await run_in_threadpool(state.library.index.document, info.name)
-    plain, options = replace(document, locator=None), ReadOptions.parse(info.options)
-    place = await run_in_threadpool(
-        state.pages.call, reader_process.place, path, plain, options, start, end
-    )
+    plain = replace(state.library.index.document(info.name), locator=None)
+    options = ReadOptions.parse(info.options)
+    place = state.pages.call(reader_process.place, path, plain, options, start, end)
     return Boxes(
         boxes=list(place.boxes),
         pages=[Size(page=n, width=size[0], height=size[1]) for n, size in place.sizes.items()],
@@ -87,16 +84,14 @@ async def boxes(state: ServerState, identity: str, start: Offset, end: Offset) -
 
 
 @router.get("/{identity}/pages/{page}/lines")
-async def lines(state: ServerState, identity: str, page: int) -> PageText:
+def lines(state: ServerState, identity: str, page: int) -> PageText:
     """The text of a page of a PDF, and where each of its lines is printed."""
     info = state.library.info(identity)
     path = _pdf(state, info)
-    (start, end), text, printed = await run_in_threadpool(state.library.page, info, page)
+    (start, end), text, printed = state.library.page(info, page)
     if not printed and text:
         options = ReadOptions.parse(info.options)
-        laid = await run_in_threadpool(
-            state.pages.call, reader_process.lines_of_page, path, page, text, options
-        )
+        laid = state.pages.call(reader_process.lines_of_page, path, page, text, options)
         printed = [((start + low, start + high), box) for (low, high), box in laid]
     return PageText(
         start=start,
@@ -111,7 +106,7 @@ async def lines(state: ServerState, identity: str, page: int) -> PageText:
     response_class=Response,
     responses={200: {"content": {"image/png": {}}}},
 )
-async def picture(
+def picture(
     state: ServerState,
     identity: str,
     page: int,
@@ -119,7 +114,7 @@ async def picture(
 ) -> Response:
     """A page of a PDF as a picture; ``scale`` is pixels a point."""
     path = _pdf(state, state.library.info(identity))
-    png = await run_in_threadpool(state.pages.call, reader_process.picture, path, page, scale)
+    png = state.pages.call(reader_process.picture, path, page, scale)
     return Response(png, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
