@@ -40,15 +40,13 @@ class Coded:
 
 
 def code(symbols: NDArray[np.uint8], groups: NDArray[np.int64]) -> Coded:
-    """Code a table of ``(rows, columns)`` symbols.
+    """Code a table of ``(rows, columns)`` symbols, which is not empty.
 
     ``groups``, ``(rows,)`` ascending from 0, are rows whose columns are alike in spread.
     """
     rows, columns = symbols.shape
-    count = int(groups[-1]) + 1 if rows else 1
-    classes = _classes(symbols, groups, count)
-    of_row = classes[groups] if rows else np.zeros((0, columns), np.uint8)
-    pairs = of_row.astype(np.int64) * 256 + symbols
+    classes = _classes(symbols, groups, int(groups[-1]) + 1)
+    pairs = classes[groups].astype(np.int64) * 256 + symbols
     held = np.bincount(pairs.ravel(), minlength=256 * (int(classes.max()) + 1))
     frequencies = np.stack([_shares(row) for row in held.reshape(-1, 256)])
     before = np.cumsum(frequencies, axis=1) - frequencies
@@ -56,7 +54,7 @@ def code(symbols: NDArray[np.uint8], groups: NDArray[np.int64]) -> Coded:
     often, start = frequencies.ravel(), before.ravel()
     states = np.full(LANES, _LOWEST, np.uint64)
     chunks: list[NDArray[np.uint16]] = []
-    for at in range((len(flat) - 1) // LANES * LANES, -1, -LANES) if len(flat) else ():
+    for at in range((len(flat) - 1) // LANES * LANES, -1, -LANES):
         now = flat[at : at + LANES]
         state, share = states[: len(now)], often[now].astype(np.uint64)
         full = state >= share << np.uint64(32 - BITS)
@@ -64,7 +62,7 @@ def code(symbols: NDArray[np.uint8], groups: NDArray[np.int64]) -> Coded:
         state = np.where(full, state >> np.uint64(16), state)
         whole, rest = np.divmod(state, share)
         states[: len(now)] = (whole << np.uint64(BITS)) + rest + start[now].astype(np.uint64)
-    words = np.concatenate([np.empty(0, np.uint16), *reversed(chunks)])
+    words = np.concatenate(chunks[::-1])
     return Coded(
         rows, columns, classes, frequencies.astype(np.uint16), states.astype(np.uint32), words
     )
@@ -79,9 +77,8 @@ def _classes(
     centre = np.zeros((count, columns))
     for group in range(count):
         part = symbols[np.searchsorted(groups, group) : np.searchsorted(groups, group + 1)]
-        if len(part):
-            spread[group] = part.std(axis=0)
-            centre[group] = part.mean(axis=0)
+        spread[group] = part.std(axis=0)
+        centre[group] = part.mean(axis=0)
     varied = spread > 0
     classes = np.zeros((count, columns), np.int64)
     if varied.any():
@@ -98,9 +95,6 @@ def _shares(held: NDArray[np.int64]) -> NDArray[np.int64]:
     """Frequencies that sum to ``1 << BITS``, none of a symbol that occurs being 0."""
     total = int(held.sum())
     shares = np.zeros(256, np.int64)
-    if not total:
-        shares[0] = 1 << BITS
-        return shares
     there = held > 0
     shares[there] = np.maximum(1, np.floor(held[there] / total * (1 << BITS))).astype(np.int64)
     rest = (1 << BITS) - int(shares.sum())
