@@ -148,9 +148,15 @@ def page_of(browser: Browser, index: Index) -> Iterator[Page]:
         watched = Watched(browser, path.as_uri())
         with watched as page:
             watched.context.set_offline(True)
-            page.goto(path.as_uri())
-            page.wait_for_selector("#documents li")
+            open_file(page, path)
             yield page
+
+
+def open_file(page: Page, path: Path) -> None:
+    """Open a page that ``milepost view`` has written, and wait until it is unpacked."""
+    page.goto("about:blank")
+    page.goto(path.as_uri())
+    page.wait_for_selector("#documents li", state="attached")
 
 
 def ask(page: Page, question: str) -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import milepost
 from milepost.encoder import Encoder
 from milepost.exports.view import write_page
-from support.browser_page import Tab, answered, ask
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from support.browser_page import Tab, answered, ask, open_file
+from support.files import write_files
 
 PHONE = {"viewport": {"width": 390, "height": 780}}
 LONG = "Donaudampfschifffahrtsgesellschaftskapitaensmuetze" * 4
@@ -58,23 +55,15 @@ OUTSIDE = """() => {
 def file(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("phone") / "page.html"
     with milepost.open(model=light) as index:
-        folder = tmp_path_factory.mktemp("texts")
-        (folder / "fees.md").write_text(WIDE, encoding="utf-8")
-        (folder / "lighthouses.md").write_text(TEXT, encoding="utf-8")
-        (folder / f"{LONG}.txt").write_text(TIDES, encoding="utf-8")
-        index.add([folder])
+        texts = {"fees.md": WIDE, "lighthouses.md": TEXT, f"{LONG}.txt": TIDES}
+        index.add([write_files(tmp_path_factory.mktemp("texts"), texts)])
         write_page(index, path)
     return path
 
 
-def opened(page: Page, file: Path) -> None:
-    page.goto(file.as_uri())
-    page.wait_for_selector("#documents li", state="attached")
-
-
 def test_nothing_is_wider_than_a_phone(tab: Tab, file: Path) -> None:
     with tab(file, **PHONE) as page:
-        opened(page, file)
+        open_file(page, file)
         for question in QUESTIONS:
             ask(page, question)
             if weaker := page.get_by_role("button", name=re.compile("Show .* weaker")).all():
@@ -95,7 +84,7 @@ def test_nothing_is_wider_than_a_phone(tab: Tab, file: Path) -> None:
 
 def test_weaker_results_appear_without_a_leap(tab: Tab, file: Path) -> None:
     with tab(file, viewport={"width": 1280, "height": 500}) as page:
-        opened(page, file)
+        open_file(page, file)
         ask(page, "Xylophone quartz tariffs of 2031 by the harbour master at the quay?")
         page.get_by_role("button", name=re.compile("Show .* weaker")).click()
         page.wait_for_selector(".passage")
@@ -117,7 +106,7 @@ def test_a_question_typed_while_the_page_starts_stays(sent: bool, tab: Tab, file
     """
     with tab(file, **PHONE) as page:
         page.add_init_script(typed)
-        opened(page, file)
+        open_file(page, file)
         assert page.locator("#question").input_value() == QUESTIONS[0]
         if not sent:
             page.press("#question", "Enter")
@@ -130,11 +119,11 @@ def test_boxes_of_documents_can_be_seen_without_a_mouse(tab: Tab, file: Path) ->
         ".map((box) => getComputedStyle(box).opacity)"
     )
     with tab(file, **PHONE, has_touch=True, is_mobile=True) as page:
-        opened(page, file)
+        open_file(page, file)
         page.click("#library-button")
         assert page.evaluate(shown) == ["1"] * 3
     with tab(file, viewport={"width": 1280, "height": 800}) as page:
-        opened(page, file)
+        open_file(page, file)
         assert page.evaluate(shown) == ["0"] * 3
         page.locator("#documents input").first.focus()
         assert page.evaluate(shown) == ["1"] * 3

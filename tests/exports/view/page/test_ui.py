@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,25 +11,16 @@ import milepost
 from milepost.encoder import Encoder
 from milepost.exports.view import write_page
 from milepost.types import Mark
-from support.browser_page import Tab, ask
+from support.browser_page import Tab, ask, open_file
 from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 NOTES = "Ants follow trails of scent to find food.\n\nA trail of scent fades within an hour.\n"
 
 
-def opened(page: Page, file: Path) -> None:
-    page.goto("about:blank")
-    page.goto(file.as_uri())
-    page.wait_for_selector("#documents li", state="attached")
-
-
 def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path) -> None:
     with tab(small_page) as page:
-        opened(page, small_page)
+        open_file(page, small_page)
         ask(page, "how long does a trail of scent last")
         card = page.locator(".passage").first
         assert card.locator("h3").inner_text().startswith("Result 1 of ")
@@ -62,7 +52,7 @@ def test_documents_have_titles_authors_and_dates(tab: Tab, light: Encoder, tmp_p
         index.add(milepost.Document("plain.txt", "The ship sails at noon."))
         write_page(index, path)
     with tab(path, permissions=["clipboard-read", "clipboard-write"]) as page:
-        opened(page, path)
+        open_file(page, path)
         listed = page.locator("#documents li .about").all_inner_texts()
         assert [list(filter(None, each.split("\n"))) for each in listed] == [
             ["The House of Bees", "a.pdf · 2 pages · 4 May 2023"],
@@ -113,7 +103,7 @@ def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: 
     assert any(expected[1])
     assert any(expected[3])
     with tab(target) as page:
-        opened(page, target)
+        open_file(page, target)
         for question, tables in zip(questions, expected, strict=True):
             ask(page, question)
             for card, rows in zip(page.locator(".passage").all(), tables, strict=False):
@@ -125,7 +115,7 @@ def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: 
 
 def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None:
     with tab(small_page) as page:
-        opened(page, small_page)
+        open_file(page, small_page)
         assert "<img src=x" in page.locator("#documents").inner_text()
         ask(page, "where is the password of the vault")
         page.get_by_role("button", name=re.compile("Show .* weaker")).click()
@@ -143,7 +133,7 @@ def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None
 
 def test_what_cannot_be_asked_is_said_plainly(tab: Tab, small_page: Path) -> None:
     with tab(small_page) as page:
-        opened(page, small_page)
+        open_file(page, small_page)
         for question, said in (("?!", "neither letter nor digit"), ("bees " * 200, "too long")):
             page.fill("#question", question)
             page.press("#question", "Enter")
@@ -152,7 +142,7 @@ def test_what_cannot_be_asked_is_said_plainly(tab: Tab, small_page: Path) -> Non
 
 def test_the_policy_allows_no_request(tab: Tab, small_page: Path) -> None:
     with tab(small_page, allowed=("Content Security Policy", "HttpError")) as page:
-        opened(page, small_page)
+        open_file(page, small_page)
         refused = page.evaluate(
             "fetch('https://example.org/').then(() => 'sent', (error) => error.name)"
         )
@@ -180,7 +170,7 @@ def test_it_is_accessible_and_fits_a_phone(
     scheme: str, tab: Tab, small_page: Path, axe: str
 ) -> None:
     with tab(small_page, color_scheme=scheme, viewport={"width": 390, "height": 780}) as page:
-        opened(page, small_page)
+        open_file(page, small_page)
         ask(page, "how long does a trail of scent last")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.evaluate(axe)  # not a script of the page, so its policy does not hold
@@ -190,7 +180,7 @@ def test_it_is_accessible_and_fits_a_phone(
 
 def test_paper_has_the_passages_and_no_controls(tab: Tab, small_page: Path) -> None:
     with tab(small_page) as page:
-        opened(page, small_page)
+        open_file(page, small_page)
         ask(page, "how long does a trail of scent last")
         page.emulate_media(media="print")
         assert page.locator(".passage .quote").first.is_visible()
