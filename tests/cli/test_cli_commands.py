@@ -50,6 +50,11 @@ def test_encode_names_a_file_that_cannot_be_read_or_written(refusal, model, note
     assert f"{gold} is not a folder" in refusal("encode", gold, "--npz", gold / "x.npz", *model)
 
 
+def test_scripts_complete_commands(cli):
+    for shell in ("bash", "zsh", "fish"):
+        assert f"_MILEPOST_COMPLETE={shell}_complete" in cli("completion", shell).stdout
+
+
 def test_models_lists_what_is_shipped(cli):
     if not shipped_models():
         pytest.skip("no model is shipped here")
