@@ -52,6 +52,36 @@ def test_no_thread_is_held_on_a_core():
     assert all(each == usable for each in seen)
 
 
+FORKS = """
+import os, threading
+from multiprocessing import get_context
+import milepost
+
+def ask(question):
+    return index.search(question, k=1)[0].document
+
+def ask_on():
+    while True:
+        ask("wax")
+
+index = milepost.open(model="landmark-minilm")
+index.add(milepost.Document("bees", "Bees build cells of wax. A cell has six walls."))
+index.search('"no such phrase"')  # its reranker is still being loaded
+for fork in range(2):
+    with get_context("fork").Pool(2) as pool:
+        print(*pool.map_async(ask, ["cells", "walls"]).get(60))
+    threading.Thread(target=ask_on, daemon=True).start()
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_forks_need_no_thread_of_their_parent() -> None:
+    """A pool of processes may be made while a reranker loads, or while other threads search."""
+    ran = python("-uc", FORKS)
+    assert ran.stdout == "bees bees\n" * 2, ran.stderr
+
+
 CODE = """
 import gc, os, signal
 import milepost

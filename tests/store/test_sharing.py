@@ -41,6 +41,27 @@ for line in sys.stdin:
     print("done", flush=True)
 """
 
+FORKING = """
+import sys
+from multiprocessing import get_context
+from support.store_entries import numbered, opened
+from support.store_reads import reads
+
+def count(number):
+    if number:
+        store.put(numbered(number))
+    return len(reads(store).documents())
+
+store = opened(sys.argv[1])
+store.put(numbered(0))
+with get_context("fork").Pool(1) as pool:
+    print(count(0), pool.apply_async(count, (0,)).get(60))
+    store.close()
+    store = opened(sys.argv[1])
+    store.put(numbered(1))
+    print(pool.apply(count, (0,)), pool.apply(count, (2,)), count(0))
+"""
+
 
 def say(process: subprocess.Popen[str], line: str) -> str:
     process.stdin.write(line + "\n")
@@ -119,6 +140,13 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
     process.communicate("0 1 2")
     assert log.stat().st_size > 0
     assert len(reads(reader).documents()) == 3
+
+
+def test_a_forked_process_reads_and_writes_beside_its_parent(
+    place: Path | str, child: Child
+) -> None:
+    """It cannot share the parent's connections, nor their locks."""
+    assert child(FORKING, place).communicate(timeout=100)[0] == "1 1\n2 3 3\n"
 
 
 def test_threads_share_a_store(place: Path | str) -> None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from milepost._forking import free_in_child
 from milepost._numpy import NDArray, np
 from milepost._optional import require
 from milepost._silence import no_telemetry
@@ -25,7 +26,7 @@ _DOUBTFUL = 0.85  # how sure upright text at least is; less may stand on its hea
 _BETTER = 0.1
 _SURE = 0.9
 _TALL = 1.5  # of the width: height of a line that runs from top to bottom, or the reverse
-_LOCK = threading.Lock()
+_LOCK = free_in_child(threading.Lock())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ with the question's landmark in the same window, from which follows, too, whethe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from weakref import WeakKeyDictionary, ref
 
 from milepost.encoder import Encoder
@@ -116,12 +117,12 @@ class LoadingReranker:
 
     def __init__(self, model: Encoder) -> None:
         pool = ThreadPoolExecutor(1, thread_name_prefix="milepost-reranker")
-        self._loading = pool.submit(_load, ref(model))
+        self.loading = pool.submit(_load, ref(model))
         pool.shutdown(wait=False)
 
     def loaded(self) -> LandmarkReranker | None:
         """Wait for the reranker; None if the model has none."""
-        return self._loading.result()
+        return self.loading.result()
 
     def for_query(self, question: str) -> BoundLandmarkReranker | None:
         """See ``LandmarkReranker.for_query``."""
@@ -129,6 +130,7 @@ class LoadingReranker:
         return reranker.for_query(question) if reranker else None
 
 
+_PATIENCE_S = 10.0  # of a fork, for rerankers that are being loaded
 _known: WeakKeyDictionary[Encoder, LoadingReranker] = WeakKeyDictionary()
 
 
@@ -137,6 +139,14 @@ def preload(model: Encoder) -> LoadingReranker:
     if model not in _known:  # two threads at once load it twice and keep one
         _known[model] = LoadingReranker(model)
     return _known[model]
+
+
+def _settle() -> None:
+    wait([each.loading for each in list(_known.values())], timeout=_PATIENCE_S)
+
+
+if hasattr(os, "register_at_fork"):  # a child would wait for a thread that it does not have
+    os.register_at_fork(before=_settle)
 
 
 def _load(model: ref[Encoder]) -> LandmarkReranker | None:

@@ -16,6 +16,8 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from typing import Any
 
+from milepost._forking import free_in_child
+
 SCRIPTS: dict[str, tuple[str, str]] = {
     "greek": ("\u0370", "\u03ff"),
     "russian": ("\u0400", "\u052f"),
@@ -29,7 +31,7 @@ SCRIPTS: dict[str, tuple[str, str]] = {
 
 _PACKAGE = "snowballstemmer"
 
-_importing = threading.Lock()
+_importing = free_in_child(threading.Lock())
 _stemmers = threading.local()
 """Stemmers by name. They store the current word, so each thread needs its own."""
 

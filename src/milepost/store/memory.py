@@ -12,6 +12,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost._forking import free_in_child
 from milepost.errors import StoreError
 from milepost.store import postings
 from milepost.store.base import (
@@ -45,7 +46,7 @@ class MemoryStore:
     def __init__(self, fingerprint: str, dimensions: int) -> None:
         self.fingerprint = fingerprint
         self.dimensions = dimensions
-        self._lock = threading.RLock()
+        self._lock = free_in_child(threading.RLock())
         self._live: dict[str, _Stored] = {}  # in order of first row: rows only grow
         self._dead = 0
         self._next = 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from milepost._forking import free_in_child
 from milepost._numpy import NDArray, np
 from milepost._silence import import_openvino
 from milepost.encoder.engine import float_graph
@@ -67,7 +68,7 @@ class OpenVinoEngine:
         self._request = self._compiled.create_infer_request()
         # An infer request accepts one caller at a time and rejects others. Each call uses all
         # threads of the engine, so waiting loses no throughput.
-        self._one = Lock()
+        self._one = free_in_child(Lock())
 
     @property
     def dimensions(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ _TRIES = 3  # how often a write is begun anew where the connection was lost
 _PUTS = 500
 """Documents after which the totals are joined: each adds a row, and every search reads them."""
 
+_of_parent: list[object] = []  # what a fork has copied: to close it would end the parent's
+
 
 class PostgresStore:
     """A store on a server, open; safe to use from several threads, processes and machines.
@@ -60,6 +63,7 @@ class PostgresStore:
         self.fingerprint, self.dimensions = fingerprint, dimensions
         self._read_only, self._patience = read_only, patience_s
         self._puts = 0
+        self._process = os.getpid()
         self._writer: Connection | None = None
         self._pool: ConnectionPool[Connection] | None = None
         with translated(self._address), connect(self._address, patience_s) as connection:
@@ -89,11 +93,18 @@ class PostgresStore:
             name="milepost",
         )
 
-    @contextmanager
-    def snapshot(self) -> Iterator[PostgresSnapshot]:
+    def _open(self) -> ConnectionPool[Connection]:
         if self._pool is None:
             raise StoreError(f"the index {self._address.label} is closed")
-        session = Session(self._pool, self._address, self._patience)
+        if self._process != os.getpid():
+            _of_parent.append((self._pool, self._writer))
+            self._pool, self._writer = self._readers(), None
+            self._process = os.getpid()
+        return self._pool
+
+    @contextmanager
+    def snapshot(self) -> Iterator[PostgresSnapshot]:
+        session = Session(self._open(), self._address, self._patience)
         try:
             statistics = Statistics(*session.begin(TOTALS)[0][0])
             yield PostgresSnapshot(session, statistics, self.dimensions)
@@ -148,6 +159,9 @@ class PostgresStore:
         self._write(upkeep.optimize)
 
     def close(self) -> None:
+        if self._process != os.getpid():
+            _of_parent.append((self._pool, self._writer))
+            self._pool = self._writer = None
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -162,8 +176,7 @@ class PostgresStore:
         That is safe: a document that was stored all the same is stored again. So is a wait for
         another process that erases the index and makes it anew.
         """
-        if self._pool is None:
-            raise StoreError(f"the index {self._address.label} is closed")
+        self._open()
         if self._read_only:
             raise StoreError(f"the index {self._address.label} was opened for reading only")
         until = time.monotonic() + self._patience

@@ -2,7 +2,8 @@
 
 Each snapshot has a connection of its own, so that threads of one store read at the same time; from
 its first write on a store has one connection for writing, behind a lock. WAL lets all of them, of
-all processes, read while one writes.
+all processes, read while one writes. A fork copies connections, but not their locks in the system:
+the child closes them at once, while those of the parent keep the log in its place.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from milepost._forking import free_in_child, run_in_child
 from milepost.errors import StoreError
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.faults import kind, translated
@@ -46,9 +48,10 @@ class Reading:
         self._folder = folder
         self._model = fingerprint, dimensions
         self._patience_s = patience_s
-        self._lock = threading.Lock()
+        self._lock = free_in_child(threading.Lock())
         self._idle: list[Reader] = []
         self._closed = False
+        run_in_child(self._forget)
 
     def begin(self) -> Reader:
         """Begin a read transaction; its state is that of the first read."""
@@ -78,7 +81,10 @@ class Reading:
         """Close the connections that no snapshot holds."""
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
+        self._forget()
+
+    def _forget(self) -> None:
+        idle, self._idle = self._idle, []
         for reader in idle:
             reader.connection.close()
 
@@ -137,9 +143,10 @@ class Writing:
         self._folder = folder
         self._model = fingerprint, dimensions
         self._patience_s = patience_s
-        self._lock = threading.RLock()
+        self._lock = free_in_child(threading.RLock())
         self._connection: sqlite3.Connection | None = None
         self._stamp: tuple[int, int] = 0, 0
+        run_in_child(self._forget)
 
     @contextmanager
     def transaction(self) -> Iterator[tuple[sqlite3.Connection, schema.Meta]]:
@@ -174,6 +181,11 @@ class Writing:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def _forget(self) -> None:
+        if self._lock.acquire(blocking=False):  # else a thread of the parent goes on writing
+            self.close()
+            self._lock.release()
 
     def _current(self) -> sqlite3.Connection:
         path = database(self._folder)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost._forking import free_in_child
 from milepost.store.base import DocumentInfo
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.kernel import LEAST, products, rounded
@@ -40,7 +41,7 @@ class Segments:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
+        self._lock = free_in_child(threading.Lock())
         self._key: tuple[int, ...] = ()
         self._view: View | None = None
 

@@ -26,6 +26,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
+from milepost._forking import free_in_child
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
 from milepost.documents.readers.pdf.picture import objects
@@ -33,7 +34,7 @@ from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
-PDFIUM = threading.RLock()
+PDFIUM = free_in_child(threading.RLock())
 """Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
 
 
