@@ -4,14 +4,19 @@ import http.client
 import json
 import socket
 import statistics
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 
+from milepost.errors import IndexBusy
+from milepost.index import Index
 from milepost.server import connections
 from support.server import Server
 
@@ -140,6 +145,33 @@ def test_a_kept_connection_does_not_wait_for_acknowledgements(server: Server) ->
         took.append(time.perf_counter() - begun)
     connection.close()
     assert statistics.median(took) < 0.03
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["DELETE /documents/x", "GET /documents/x/text", "GET /documents/x/pages", "GET /ready"],
+)
+def test_an_index_that_is_away_holds_up_nobody_else(
+    server: Server, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Its server may take seconds to be given up, and probes must be answered meanwhile."""
+    waits, goes_on = threading.Event(), threading.Event()
+
+    def away(*_: object, **__: object) -> None:
+        waits.set()
+        goes_on.wait(60)
+        raise IndexBusy("the server is away")
+
+    monkeypatch.setattr(Index, "documents", away)
+    monkeypatch.setattr(Index, "snapshot", away)
+    with ThreadPoolExecutor(1) as threads:
+        answered = threads.submit(client.request, *asked.split())
+        assert waits.wait(60)
+        try:
+            assert httpx2.get(f"{server.url}/health", timeout=20).status_code == 200
+        finally:
+            goes_on.set()
+        assert answered.result().status_code == 503
 
 
 def test_room_is_left_for_other_files(monkeypatch: pytest.MonkeyPatch) -> None:

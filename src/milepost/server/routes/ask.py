@@ -101,7 +101,7 @@ async def _events(
     try:
         # A client that leaves cancels this at the next word, which closes the connection.
         while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
-            yield _event(event, state.library)
+            yield await run_sync(_event, event, state.library)
     except NoResponse as error:
         yield _error(state, f"{remote.url}: {error}; try: the same question again")
     except MilepostError as error:

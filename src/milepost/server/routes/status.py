@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 import milepost
 from milepost.documents import SUFFIXES
@@ -93,7 +94,7 @@ async def ready(state: ServerState) -> Ready:
     """Whether the model and the index are open; 503 until then."""
     if not state.ready:
         raise HttpError(503, "the server is starting", "again in a second", {"Retry-After": "1"})
-    counted = state.library.statistics()
+    counted = await run_in_threadpool(state.library.statistics)
     remote = state.settings.language_model
     binary = skipped(pictures=state.library.pictures)
     return Ready(
@@ -138,7 +139,7 @@ async def indexing(state: ServerState) -> Indexing:
 @router.get("/metrics", response_class=Response)
 async def metrics(state: ServerState) -> Response:
     """Figures for Prometheus."""
-    counted = state.library.statistics()
+    counted = await run_in_threadpool(state.library.statistics)
     state.metrics.documents.set(counted.documents)
     state.metrics.sentences.set(counted.sentences)
     state.metrics.waiting.set(state.indexer.progress().waiting)
