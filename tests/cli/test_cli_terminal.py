@@ -102,7 +102,7 @@ def test_a_full_disk_under_a_stream(model, closed, code):
             command(*args), input=b"Bees build cells.", env=environment(), **pipes
         )
     assert result.returncode == code
-    expected = b"No space left" if closed == "stdout" else b"Bees build cells."
+    expected = b"standard output: No space left" if closed == "stdout" else b"Bees build cells."
     assert expected in (result.stderr or result.stdout).splitlines()[-1]
 
 

@@ -36,7 +36,7 @@ class Program(LazyGroup):
         try:
             code = super().main(*args, **kwargs)
         except Exception as error:  # users never see a traceback without --debug
-            code = _fail(error, settings)
+            code = _fail(_named(error), settings)
         sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -83,13 +83,26 @@ class Program(LazyGroup):
                 formatter.write_dl([(name, brought[name].value) for name in others])
 
 
-def _flush() -> None:
+def _flush(last: str = "") -> None:
     """Flush stdout here, so that an error of stdout is not raised only when Python exits."""
     try:
+        sys.stdout.write(last)
         sys.stdout.flush()
-    except OSError:
-        _abandon()
+    except BrokenPipeError:
         raise
+    except OSError as error:
+        _abandon()
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _named(error: Exception) -> Exception:
+    """Name stdout in an error that it caused: the system does not, and does not forget it."""
+    if isinstance(error, OSError) and error.filename is None:
+        try:
+            _flush("\n")
+        except OSError as again:
+            return again
+    return error
 
 
 def _abandon() -> None:
