@@ -24,7 +24,7 @@ def test_a_language_model_reads_the_page_once_and_no_numbers(index: Index) -> No
     node = MilepostRetriever(index, k=1).retrieve(WATER)[0].node
     passage = index.search(WATER, k=1)[0]
     assert (node.start_char_idx, node.end_char_idx) == (passage.start, passage.end)
-    assert node.metadata["page"] == 7
+    assert (node.metadata["page"], node.ref_doc_id) == (7, "ships")
     for mode in (MetadataMode.LLM, MetadataMode.EMBED):
         said, text = node.get_content(mode).split("\n\n", 1)
         assert said.split("\n") == ["document: ships", "heading: Harbours", "place: page 7"]

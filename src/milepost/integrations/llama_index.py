@@ -18,7 +18,14 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
+from llama_index.core.schema import (
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    QueryType,
+    RelatedNodeInfo,
+    TextNode,
+)
 
 from milepost.encoder import Encoder, load
 from milepost.encoder.embedding import embed_documents, embed_query
@@ -169,6 +176,7 @@ def _node(passage: Passage, known: dict[str, Any]) -> TextNode:
     hidden = [name for name, value in known.items() if name not in retrieval.SHOWN or value is None]
     return TextNode(
         id_=retrieval.identifier(passage),
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.document)},
         text=passage.text,
         start_char_idx=passage.start,
         end_char_idx=passage.end,
