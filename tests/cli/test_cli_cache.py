@@ -65,6 +65,12 @@ def test_the_limit_is_kept_by_itself(cli, refusal, model, notes, monkeypatch):
     refusal("search", "bees", notes / "bees.txt", *model)
 
 
+def test_a_server_says_how_to_choose_another_cache(refusal, notes, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "file"))
+    assert "MILEPOST_CACHE" in refusal("serve", notes, "--port", 0, "-q")
+
+
 def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be encoded but a question."""
     again = Mock(side_effect=AssertionError("a text was encoded again"))

@@ -14,7 +14,7 @@ from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import Settings, common, json_option, say
 from milepost.cli.console.screen import size_text, visible_name
 from milepost.cli.sources import stored
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, WrongModel
 from milepost.exports.records import print_json
 from milepost.wording import counted
 
@@ -144,6 +144,8 @@ def _about(folder: Path) -> str:
     try:
         with stored(folder) as (state, _):
             names = [info.name for info in state.documents()]
+    except WrongModel:
+        return "documents of a model that is not installed"
     except MilepostError as error:
         return f"unknown documents ({error.problem})"
     if len(names) < 2:

@@ -194,6 +194,11 @@ def cached_index(options: SearchOptions) -> tuple[Index, Path]:
         if not _erased(folder):
             raise
         index = opened()
+    except errors.IndexBusy:
+        raise
+    except errors.StoreError as error:
+        hint = "set MILEPOST_CACHE to a folder that can be written, or --db FOLDER"
+        raise errors.StoreError(error.problem, hint) from error
     mark_used(folder)
     return index, folder
 
