@@ -10,7 +10,7 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from milepost.wording import percentage
+from milepost.wording import CONTROL, percentage
 
 if TYPE_CHECKING:
     from milepost.types import Passage
@@ -29,6 +29,11 @@ def passage_line(passage: Passage) -> str:
     )
 
 
+def plain(text: str) -> str:
+    """A text as a terminal and JSON can show it: names of files may hold any bytes."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
 def passage_html(passage: Passage) -> str:
     """The text of a passage with the sentence that answers in bold, below where it stands."""
     text, low, high = passage.text, 0, 0
@@ -45,7 +50,7 @@ def passage_html(passage: Passage) -> str:
 def index_html(line: str, documents: Sequence[tuple[str, int]], more: int) -> str:
     """A line about an index, and a table of some of its documents with their sentences."""
     rows = "".join(
-        f'<tr><td style="text-align:left">{escape(name)}</td><td>{sentences:,}</td></tr>'
+        f'<tr><td style="text-align:left">{escape(plain(name))}</td><td>{sentences:,}</td></tr>'
         for name, sentences in documents
     )
     left = f"<div>and {more:,} more</div>" if more > 0 else ""
@@ -56,8 +61,8 @@ def index_html(line: str, documents: Sequence[tuple[str, int]], more: int) -> st
 
 def _where(passage: Passage) -> str:
     name = PurePath(passage.document).name or passage.document
-    return ", ".join(filter(None, (name, passage.place, passage.heading)))
+    return plain(", ".join(filter(None, (name, passage.place, passage.heading))))
 
 
 def _lines(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return "<br>".join(escape(plain(line)) for line in text.split("\n"))

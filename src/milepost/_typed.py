@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, ParamSpec, SupportsFloat, SupportsIndex, TypeVar, Union
 from typing import get_args as arguments
@@ -49,31 +50,40 @@ def typed(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in (*zip(names, args[shift:], strict=False), *kwargs.items()):
-            if name in parameters:
-                _check(name, value, kinds(name))
-        return function(*args, **kwargs)
+        given: list[Any] = list(args)
+        for place, name in enumerate(names[: len(args) - shift], shift):
+            given[place] = _checked(name, given[place], kinds(name))
+        more: dict[str, Any] = {
+            name: _checked(name, value, kinds(name)) if name in parameters else value
+            for name, value in kwargs.items()
+        }
+        return function(*given, **more)
 
     return checked
 
 
-def _check(name: str, value: object, kinds: tuple[Any, ...]) -> None:
-    if not kinds or any(_fits(value, kind) for kind in kinds):
-        if isinstance(value, list | tuple | set | frozenset):
-            _check_items(name, value, kinds)
-        return
-    raise WrongType(
-        f"{name} must be {_named(kinds)}, not {type(value).__name__}", _EXAMPLES.get(name, "")
-    )
+def _checked(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
+    """The value; an iterator is checked as it is read, and is a list where a sequence is due."""
+    fitting = [kind for kind in kinds if _fits(value, kind)]
+    if kinds and not fitting:
+        raise WrongType(
+            f"{name} must be {_named(kinds)}, not {type(value).__name__}", _EXAMPLES.get(name, "")
+        )
+    several = [kind for kind in fitting if origin(kind) in _SEVERAL]
+    if len(several) != 1 or len(fitting) != 1 or not arguments(several[0]):
+        return value
+    checked = _items(name, value, tuple(_members(arguments(several[0])[0])))
+    if not isinstance(value, Iterator):
+        deque(checked, 0)
+        return value
+    return list(checked) if origin(several[0]) is Sequence else checked
 
 
-def _check_items(name: str, values: Iterable[object], kinds: tuple[Any, ...]) -> None:
-    for kind in kinds:
-        if origin(kind) in _SEVERAL:
-            items = tuple(_members(arguments(kind)[0]))
-            for value in values:
-                if items and not any(_fits(value, each) for each in items):
-                    raise WrongType(f"{name} must hold {_named(items)}, not {type(value).__name__}")
+def _items(name: str, values: Iterable[Any], kinds: tuple[Any, ...]) -> Iterator[Any]:
+    for value in values:
+        if not any(_fits(value, kind) for kind in kinds):
+            raise WrongType(f"{name} must hold {_named(kinds)}, not {type(value).__name__}")
+        yield value
 
 
 def _members(annotation: Any) -> Iterator[Any]:
@@ -89,6 +99,8 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 def _fits(value: object, kind: Any) -> bool:
     base = origin(kind) or kind
+    if base in (int, float) and getattr(value, "ndim", 0):
+        return False  # an array of numbers
     if base is bool:
         return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
     if base is int:

@@ -213,9 +213,9 @@ class Document:
         return place_in_words(places_at(self.marks, offset))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
-    """The vectors of one text.
+    """The vectors of one text; ``==`` asks whether they are the same object.
 
     Attributes:
         vectors: ``(n, d)`` float32, unit length: one row per sentence, in text order. A row is the
@@ -253,7 +253,7 @@ class Hit:
     end: int
     score: float
     logit: float
-    contributions: dict[str, float]
+    contributions: dict[str, float] = field(hash=False)
     text: str
 
 

@@ -11,7 +11,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 import milepost
-from milepost.errors import InputError, StoreError
+from milepost.errors import InputError
 from milepost.exports.tables import write_table
 from milepost.index import Index
 from milepost.testing import fake_encoder, fake_index
@@ -106,6 +106,7 @@ def test_a_question_of_another_type_is_refused(question: Any) -> None:
 ENCODER = fake_encoder()
 REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] = [
     *((Index.search, ("wax",), {"k": k}, "k must be int") for k in ("3", 3.0, True, [3])),
+    (Index.search, ("wax",), {"k": np.ones(1, int)}, "k must be int"),
     *((Index.search, ("wax",), {"budget": b}, "budget must be str or int") for b in (3.5, [], b"")),
     *(
         (Index.search, ("wax",), {"min_score": s}, "min_score must be a number")
@@ -115,6 +116,7 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] =
     (Index.search, ("wax",), {"where": 3}, "where must be str or Filter"),
     (Index.search, ("wax",), {"rerank": "no"}, "rerank must be bool"),
     (Index.add, (3,), {}, "sources must be str or path or Document"),
+    (Index.add, (iter([3]),), {}, "sources must hold str or path"),
     (Index.add, ("x",), {"progress": 3}, "progress must be Callable"),
     (Index.remove, (3,), {}, "names must be str or path"),
     (Index.remove, ("x",), {"now": "yes"}, "now must be bool"),
@@ -154,28 +156,28 @@ def test_what_counts_as_a_number_or_a_name() -> None:
     assert index.search("wax", k=np.int64(1), min_score=np.float32(0.0), rerank=np.bool_(True))
     assert index.search("wax", documents=(name for name in ["bees"]))
     assert index.search("wax", documents=Path("bees"))
+    assert len(ENCODER.encode_queries(text for text in ["wax"])) == 1
     with pytest.raises(InputError, match="is not a length") as caught:
         index.search("wax", budget="9" * 5000)
     assert len(str(caught.value)) < 100
     assert index.search("wax", budget=10**5000)
     with pytest.raises(TypeError, match="unexpected keyword"):
         index.search("wax", top=3)  # type: ignore[call-arg]
+    with pytest.raises(InputError, match="a path is empty"):  # Python would read this folder
+        index.add("")
+    for spans in ([(0, 5), (3, 9)], [(0, 10)]):
+        with pytest.raises(InputError, match="spans"):
+            ENCODER.encode("One. Two.", spans=spans)
 
 
-def test_a_closed_index_in_memory_refuses() -> None:
-    """As an index in a folder does, instead of finding nothing."""
+def test_results_are_compared_and_collected() -> None:
     index = one()
-    index.close()
-    for use in (
-        lambda: index.search("wax"),
-        lambda: index.search_many(["wax"]),
-        index.documents,
-        lambda: index.check("wax"),
-        lambda: index.add([Document("a", "A text.")]),
-        lambda: index.remove("bees"),
-    ):
-        with pytest.raises(StoreError, match="the index in memory is closed"):
-            use()
+    found, again = (index.search_detailed("wax cells") for _ in range(2))
+    assert found == again
+    assert {*found.passages, *again.passages} == set(found.passages)
+    assert milepost.Query.parse("wax", ENCODER) == milepost.Query.parse("wax", ENCODER)
+    text = ENCODER.encode("Wax.")
+    assert text in [ENCODER.encode("Wax."), text]
 
 
 def test_a_property_too_large_for_a_number_is_refused() -> None:
@@ -194,12 +196,14 @@ def tags(html: str) -> set[str]:
 
 
 def test_a_passage_shows_its_answer() -> None:
-    passage = fake_index({"<b>notes</b>": NASTY}).search("the queen lays", k=1, budget=200)[0]
+    index = fake_index({"<b>notes</b>\x1b\udcff": NASTY})
+    passage = index.search("the queen lays", k=1, budget=200)[0]
     line = repr(passage)
     assert "The queen lays the eggs." in line
     assert f"{passage.score:.0%}" in line
     assert f"{passage.start}:{passage.end}" in line
     html = passage._repr_html_()
+    assert b"\x1b" not in (line + html).encode()  # a terminal would obey it
     assert tags(html) <= {"div", "b", "br"}
     assert ">The queen lays the eggs.</b>" in html
     assert "&lt;script&gt;" in html
@@ -207,7 +211,7 @@ def test_a_passage_shows_its_answer() -> None:
 
 
 def test_an_index_says_what_it_holds(tmp_path: Path) -> None:
-    texts = {f"<{n}>": "One sentence. Two." for n in range(12)}
+    texts = {f"<{n}>\udcff": "One sentence. Two." for n in range(12)}
     with milepost.open(tmp_path / "db", model=fake_encoder()) as index:
         index.add([milepost.Document(*each) for each in texts.items()])
         line, html = repr(index), index._repr_html_()
@@ -215,7 +219,7 @@ def test_an_index_says_what_it_holds(tmp_path: Path) -> None:
         assert "12 documents, 24 sentences" in line
         assert tags(html) <= {"div", "table", "tr", "td", "th"}
         assert "&lt;0&gt;" in html
-        assert "and 2 more" in html
+        assert b"and 2 more" in html.encode()
     assert "closed" in repr(index)
     assert tags(index._repr_html_()) == {"div"}
     lazy = milepost.open(model="landmark-light")

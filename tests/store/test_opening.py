@@ -11,7 +11,7 @@ import pytest
 
 import milepost
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
-from milepost.store import erase_store, open_store
+from milepost.store import Store, erase_store, open_store
 from milepost.store.address import has_password, index_place, label, local_folder
 from milepost.store.sqlite.schema import VERSION
 from support.small_index import write_schema
@@ -31,8 +31,7 @@ def test_opens_again(tmp_path: Path) -> None:
     holds(store, numbered(0))
 
 
-def test_closed_is_closed(place: Path | str) -> None:
-    store = opened(place)
+def test_closed_is_closed(store: Store) -> None:
     store.close()
     store.close()
     read = reads(store)

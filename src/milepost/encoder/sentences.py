@@ -5,10 +5,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
 from milepost.documents import split
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows import cut
+from milepost.errors import InputError
 from milepost.table_rows import Tables
 from milepost.types import Document, Span
 
@@ -44,6 +46,9 @@ def read_sentences(
     tables = Tables(text.text, text.marks) if isinstance(text, Document) else None
     blocks = text.blocks if isinstance(text, Document) else ()
     text = text.text if isinstance(text, Document) else text
+    edges = [0, *chain.from_iterable(() if spans is None else spans), len(text)]
+    if any(low > high for low, high in pairwise(edges)):
+        raise InputError(f"spans leave the {len(text)} characters, or cross", "ascending spans")
     read = Read()
     sentences = split(text, blocks) if spans is None else spans
     for at in range(0, len(sentences), _BLOCK):

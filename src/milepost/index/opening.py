@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from milepost._display import plain
 from milepost._typed import typed
 from milepost.encoder import Encoder, load
 from milepost.encoder.engine.folder import MULTILINGUAL, packaged
@@ -68,7 +69,7 @@ def _opened(
 ) -> tuple[Store, Encoder | Callable[[], Encoder], str]:
     store, chosen = opened_store(place, model, create=create, read_only=read_only)
     where = "in memory" if place is None else label(index_place(place))
-    about = f"{where}, {chosen.manifest.name}"
+    about = plain(f"{where}, {chosen.manifest.name}")
     if isinstance(chosen, Encoder):
         return store, chosen, about
     return store, partial(load, chosen.path, precision=precision), about

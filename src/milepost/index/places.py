@@ -31,6 +31,8 @@ def local_path(path: str | os.PathLike[str]) -> Path:
 
 def source_place(source: str | os.PathLike[str]) -> Place:
     """Parse a source into a normalized path or address."""
+    if not os.fspath(source):  # Python would take it for the current folder
+        raise InputError("a path is empty", "a file or folder (. is this folder)")
     if not is_address(source):
         return absolute(source)
     check_installed()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import index
 from typing import TYPE_CHECKING, Literal
 
@@ -74,7 +74,7 @@ class Query:
 
     Attributes:
         text: the text as the user wrote it, with operators.
-        vector: ``(d,)`` float32, unit length.
+        vector: ``(d,)`` float32, unit length; ``==`` ignores it.
         terms: distinct terms of the question, see ``terms.question_terms``.
         vocab_coverage: share of the question that the tokenizer knows as whole words, 0–1.
         limits: limits on number, length and probability of passages.
@@ -86,7 +86,7 @@ class Query:
     """
 
     text: str
-    vector: NDArray[np.float32]
+    vector: NDArray[np.float32] = field(compare=False)
     terms: tuple[str, ...]
     vocab_coverage: float = 1.0
     limits: Limits = Limits()

@@ -66,7 +66,8 @@ class SearchResult:
         terms: the question's terms with their idf; 0 if a term is not in the text.
         notes: messages for users, for example about words that are not in the text.
         relevance: ``(n, 2)`` float32 for each document with a passage: the position of each
-            sentence's middle in the text, 0–1, and its fused score, scaled to 0–1 over the result.
+            sentence's middle in the text, 0–1, and its fused score, scaled to 0–1 over the result;
+            ``==`` ignores it.
         best_score: the highest probability of any passage, even below ``min_score``; 0 if there was
             none.
         answerable: the probability, 0–1, that any passage answers; None if the model does not say.
@@ -83,7 +84,7 @@ class SearchResult:
     weights: dict[str, float] = field(default_factory=dict)
     terms: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    relevance: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    relevance: dict[str, NDArray[np.float32]] = field(default_factory=dict, compare=False)
     best_score: float = 0.0
     phrases: dict[str, int] = field(default_factory=dict)
     excluded: dict[str, int] = field(default_factory=dict)

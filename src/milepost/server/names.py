@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from milepost.wording import CONTROL, without_options
+from milepost._display import plain
+from milepost.wording import without_options
 
 
 def one_line(name: str) -> str:
@@ -11,7 +12,7 @@ def one_line(name: str) -> str:
     >>> one_line("a\nb\udce9")
     'a�b�'
     """
-    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", name)
+    return plain(name)
 
 
 def note_line(note: str) -> str:

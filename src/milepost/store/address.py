@@ -40,6 +40,8 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
     'postgresql://db.example.com/notes'
     """
     written = os.fspath(place)
+    if not written or "\0" in written:  # Python would take an empty one for the current folder
+        raise StoreError(f"{written!r} names no index", "a folder (. is this one)")
     scheme = _SCHEME.match(written)
     if scheme is None and "://" not in written:
         return Path(place)
