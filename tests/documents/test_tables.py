@@ -144,6 +144,16 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
             [["Hall", "", "2019", ""], ["", "No", "May", "June"], ["A", "3", "5", "7"]],
             ["Hall | | 2019", "| No | May | June", "Hall: A | No: 3 | 2019 May: 5 | 2019 June: 7"],
         ),
+        # Empty rows may lie below a title, among the names and above the figures.
+        (
+            [["Table 1. Use"], [], ["Notes"], [], ["Hall", "2019", "", "2020 (1)"], [],
+             ["", "May", "June", "May"], ["Unit", "(kg)", "(kg)", "(1,000)"], [], ["In all:"], [],
+             ["A", "5", "(X)", "7"], ["B", "1", "2", "3"]],
+            ["Table 1. Use", "Notes", "Hall | 2019 | | 2020 (1)", "| May | June | May",
+             "Unit | (kg) | (kg) | (1,000)", "Hall Unit: In all:",
+             "Hall Unit: A | 2019 May (kg): 5 | 2019 June (kg): (X) | 2020 (1) May (1,000): 7",
+             "Hall Unit: B | 2019 May (kg): 1 | 2019 June (kg): 2 | 2020 (1) May (1,000): 3"],
+        ),
         # After an empty row a header stands above figures; text alone stays under the old one.
         (
             [["Name", "Legs"], ["Bee", "6"], [], ["Cell", "Sides"], ["Comb", "6"], [], ["a", "b"]],

@@ -9,7 +9,8 @@ one merged over several columns is written once and leaves empty places.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
@@ -23,11 +24,17 @@ Row = tuple[int, Cells]
 """The number of a row, from 1, and its cells, at least one of which has text."""
 
 _MAX_LABEL = 60
-_MOST_HEADERS = 3
+_MOST_HEADERS = 6
 _SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
 _MAX_FIGURED = 12  # characters of a label like "18 - 49": longer ones are amounts
-_YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?(?:19|20)?\d\d)?(?:\s[^\W\d]\w*)?", re.I)
+_YEAR = re.compile(
+    r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/–-]\s?(?:19|20)?\d\d)?(?:,?\s[^\W\d]\w*)?"
+    r"(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*+))*",
+    re.I,
+)
+_UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|.*(?:[^\W\d]|=).*)\)")
+_MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
 
 Cell = tuple[str, int, int]
@@ -198,51 +205,67 @@ def joined(cells: Sequence[str]) -> str:
 def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int:
     """How many rows from ``index`` on name the columns; in upper ones, names cover several.
 
-    A row below names of several rows may name columns that have none yet, such as the first two.
+    A row below names may name columns that have none yet, such as the first two, or go on with
+    names above figures. Empty rows may lie between names above figures.
     """
-    if names_columns(rows, index, second=second):
-        return 1
     part = rows[index : index + _MOST_HEADERS + _SAMPLE]
-    found = 0
+    found = int(names_columns(part, 0, second=second))
     for end in range(1, min(_MOST_HEADERS, len(part) - 1)):
         header = [cells for _, cells in part[: end + 1]]
-        number, low = part[end]
-        above = column_names(header[:-1]) if found else header[-2]
+        upper, low = header[-2:]
+        low = [
+            cell if cell != above else "" for above, cell in zip_longest(upper, low, fillvalue="")
+        ]
+        above = column_names(header[:-1]) if found else upper
         is_new = [not name for name, cell in zip_longest(above, low, fillvalue="") if cell]
-        goes_on = len(is_new) > 1 and all(is_new) if found else any(is_new)
-        if not goes_on or number != part[0][0] + end or not all(map(_is_name, header[-2] + low)):
+        goes_on = (found > 1 and len(is_new) > 1 and all(is_new)) if found else any(is_new)
+        units = [_UNIT.fullmatch(cell) for cell in low[1:] if cell]
+        is_lower = not low[0] or (bool(units) and all(units))
+        if not (goes_on or is_lower) or not all(map(_is_name, upper + low)):
             break
-        if not found and _is_figure(low[0]):
+        if not is_lower and not found and _is_figure(low[0]):
             break  # a row of figures names columns beside an empty cell
-        if names_columns([(number, column_names(header)), *part[end + 1 :]], 0, second=True):
+        if not is_lower and upper[0] and part[end][0] > part[end - 1][0] + 1:
+            break  # of another table
+        named = [(part[end][0], column_names(header)), *part[end + 1 :]]
+        if (goes_on or _above_figures(part, end, low)) and names_columns(
+            named, 0, second=True, several=True
+        ):
             found = end + 1
     return found
 
 
-def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> bool:
+def _above_figures(rows: Sequence[Row], index: int, cells: Cells) -> bool:
+    """Whether all ``cells`` of a row stand above figures alone."""
+    figures, words = _columns_below(rows, index)
+    return {column for column, cell in enumerate(cells[1:], 1) if cell} <= figures - words
+
+
+def names_columns(
+    rows: Sequence[Row], index: int, *, second: bool = False, several: bool = False
+) -> bool:
     """Whether a row holds the names of the columns below it.
 
     Its cells must be distinct labels, none may recur in its column, and the rows below may fill few
     other columns; its first cell may not end in a colon as those below do. Any further such row of
     a sheet (``second``) must be above figures. A row of figures names columns only if they are
     years beside an empty first cell. One label in four may be another figure, such as "18 - 49",
-    if two in words are above columns of figures alone.
+    if two in words are above columns of figures alone. Names of several rows (``several``), each of
+    them a label, may be alike.
     """
-    last, row = rows[index]
+    number, row = rows[index]
     cells = [cell for cell in row if cell]
-    figured = [cell for cell in cells if not _is_label(cell)]
-    if len(set(cells)) < len(cells) or not all(map(_is_figure, figured)):
+    figured = [] if several else [cell for cell in cells if not _is_label(cell)]
+    if (len(set(cells)) < len(cells) and not several) or not all(map(_is_figure, figured)):
         return False
     if 4 * len(figured) > len(cells) or max(map(len, figured), default=0) > _MAX_FIGURED:
         return False
     if all(map(_is_figure, cells)) and (row[0] or len(cells) < 2):
         return False
+    if index + 1 < len(rows) and rows[index + 1][0] > number + 1:
+        second = True
     inside = outside = 0
-    above: dict[bool, set[int]] = {True: set(), False: set()}  # columns of figures, of words
-    for number, other in rows[index + 1 : index + 1 + _SAMPLE]:
-        if number > last + 1:
-            break
-        last = number
+    for other in _below(rows, index):
         if row[0].endswith(":") and other[:1] and other[0].endswith(":"):
             return False  # each row has a name of its own
         for column, (cell, label) in enumerate(zip_longest(other, row, fillvalue="")):
@@ -250,12 +273,31 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
                 return False
             inside += bool(cell and label)
             outside += bool(cell and not label and column)
-            if cell:
-                above[_is_figure(cell)].add(column)
-    words = {column for column, label in enumerate(row) if sum(map(str.isalpha, label)) > 3}
-    if figured and len(words & (above[True] - above[False])) < 2:
+    figures, words = _columns_below(rows, index)
+    named = {column for column, label in enumerate(row) if sum(map(str.isalpha, label)) > 3}
+    if figured and len(named & (figures - words)) < 2:
         return False
-    return inside > 3 * outside and (bool(above[True]) or not second)
+    return inside > 3 * outside and (bool(figures) or not second)
+
+
+def _below(rows: Sequence[Row], index: int) -> Iterator[Cells]:
+    """Yield the rows below a row, down to an empty one that lies below several cells."""
+    last, is_body = rows[index][0], False
+    for number, cells in rows[index + 1 : index + 1 + _SAMPLE]:
+        if is_body and number > last + 1:
+            return
+        last, is_body = number, is_body or sum(map(bool, cells)) > 1
+        yield cells
+
+
+def _columns_below(rows: Sequence[Row], index: int) -> tuple[set[int], set[int]]:
+    """Return the columns that have figures below a row, and those that have words."""
+    held: dict[bool, set[int]] = {True: set(), False: set()}
+    for cells in _below(rows, index):
+        for column, cell in enumerate(cells):
+            if _is_figure(cell) or not _MISSING.fullmatch(cell):
+                held[_is_figure(cell)].add(column)
+    return held[True], held[False]
 
 
 def column_names(rows: Sequence[Sequence[str]]) -> Cells:
@@ -270,27 +312,32 @@ def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     width = max(map(len, rows), default=0)
     names: list[list[str]] = [[] for _ in range(width)]
     for number, row in enumerate(rows, 1):
-        covering = ""
+        covering, group = "", [""]
         alone = not any(lower[0] for lower in rows[number:])
         for column in range(width):
             cell = row[column] if column < len(row) else ""
-            is_bare = number == len(rows) or (alone and column == 1)
-            covering = cell or ("" if is_bare else covering)
+            if cell:
+                covering, group = cell, names[column].copy()
+            elif names[column] != group or (alone and column == 1):
+                covering = ""
+            if not cell and not any(any(lower[column : column + 1]) for lower in rows[number:]):
+                continue
             if covering and covering not in names[column]:
                 names[column].append(covering)
     return [" ".join(parts) for parts in names]
 
 
 def _is_name(cell: str) -> bool:
-    return _is_label(cell) and not re.search(r":(?:\s|$)|：", cell)
+    return _is_label(cell, 2 * _MAX_LABEL) and not re.search(r":(?:\s|$)|：", cell)
 
 
-def _is_label(cell: str) -> bool:
+def _is_label(cell: str, longest: int = _MAX_LABEL) -> bool:
     if _is_figure(cell):
-        return bool(_YEAR.fullmatch(cell))
-    return len(cell) <= _MAX_LABEL and not _NO_LABEL.search(cell)
+        return bool(_YEAR.fullmatch(cell) or _UNIT.fullmatch(cell))
+    return len(cell) <= longest and not _NO_LABEL.search(cell)
 
 
+@lru_cache(maxsize=4096)
 def _is_figure(cell: str) -> bool:
     letters = sum(map(str.isalpha, cell)) if len(cell) <= _MAX_FIGURE else len(cell)
     return letters <= 3 and any(map(str.isdigit, cell))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from milepost.documents.encoding import decode
-from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.builder import TextBuilder, caption_in
 from milepost.documents.readers.grid import (
     Cells,
     Row,
@@ -48,24 +48,38 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
     for index, (number, row) in enumerate(rows):
         filled = sum(map(bool, row))
         begins = begins or number > last + 1
-        last = number
         if begins:
             text.end_table()
-        if begins and filled > 1:
+        if begins and (filled > 1 or (title and _covers(row, rows[index + 1 : index + 4]))):
             headers = header_rows(rows, index, second=bool(labels))
             if headers:
                 labels = column_names([cells for _, cells in rows[index : index + headers]])
-            text.begin_table(labels, title, header_rows=headers)
-        title = " ".join(filter(None, row)) if begins and filled == 1 else ""
+            if headers or filled > 1:
+                text.begin_table(labels, title, header_rows=headers)
+        begins = begins and filled == 1 and not headers
+        if begins:
+            title = caption_in(title) or " ".join(filter(None, row))
+        elif not headers:
+            title = ""
         text.place("row", str(number))
+        last = number
         if headers:
             headers -= 1
+            last = rows[index + 1][0] - 1  # empty rows below it do not end the table
             text.add(joined(row), close=True)
         else:
             for unit in _units(row, labels):
                 text.add(unit, close=True)
-        begins = begins and filled == 1
     text.end_table()
+
+
+def _covers(row: Cells, below: Sequence[Row]) -> bool:
+    """Whether the only cell of a row can be a name above several of the columns below it."""
+    first = next(column for column, cell in enumerate(row) if cell)
+    return any(
+        any(cells[:first]) and all(cells[first : first + 2]) and len(cells) > first + 1
+        for _, cells in below
+    )
 
 
 def _units(row: Cells, labels: Cells) -> list[str]:
