@@ -177,7 +177,7 @@ class TablePlace:
         for line in lines[start > self.start : len(lines) - (start + high < self.end)]:
             if is_sheet and rows and line[0] + start not in begins:
                 rows[-1].append(line)
-            elif text[slice(*line)].strip("|-: "):  # not the line below the header in Markdown
+            elif text[slice(*line)].strip("|-:=+ "):  # no line that is drawn in Markdown
                 rows.append([line])
         return rows
 

@@ -13,7 +13,7 @@ from milepost.types import Document, Mark, MarkKind, Value
 from milepost.wording import counted
 
 _CAPTION = re.compile(
-    r"(?:table|tab\.|tabelle|tableau|tabella|tabla|tabela|表)\s*[\dA-Z一-十]", re.I
+    r"(?:table|tab\.|tabelle|tableau|tabella|tabla|tabela|表)\s*[\dA-Z一-十:]", re.I
 )
 _MAX_CAPTION = 300  # characters
 _COLONS = (":", "：")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import every
@@ -58,7 +58,7 @@ class Grid:
     def __init__(self, caption: str = "") -> None:
         self.caption = caption
         self._rows: list[list[str]] = []
-        self._headers = 0  # rows at the top that the file says name the columns
+        self._heads: list[bool] = []  # whether the file says that a row names columns
         self._names: list[str] = []  # of the columns
         self._is_rest = False  # of a table whose first rows are written
         self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
@@ -90,8 +90,12 @@ class Grid:
         self._continue(row, below, rest=True)
         self._down = below
         if own:
-            self._headers += header and self._headers == len(self._rows)
+            self._heads.append(header)
             self._rows.append(row)
+
+    def has_names(self) -> bool:
+        """Whether its first row, as the file says, names columns."""
+        return self._heads[:1] == [True]
 
     def end_group(self) -> None:
         """End a head, body or foot, which no cell reaches beyond."""
@@ -118,23 +122,39 @@ class Grid:
         width = max(map(len, self._rows), default=0)
         kept = [k for k in range(width) if any(k < len(row) and row[k] for row in self._rows)]
         rows = [[row[k] if k < len(row) else "" for k in kept] for row in self._rows]
-        filled = [sum(map(bool, cells)) for cells in rows]
+        for start, end in pairwise([*self._starts(rows), len(rows)]):
+            self._write(text, rows[start:end], self._heads[start:end])
+        self._is_rest = self._is_rest or bool(rows)
+        self._rows, self._heads, self._down, self._above = [], [], {}, {}
+
+    def _starts(self, rows: list[list[str]]) -> list[int]:
+        """Return where tables begin: at names of columns below rows, or at the title above them."""
+        starts = [0]
+        for at in range(1, len(rows) - 1):
+            is_new = self._heads[at] and not self._heads[at - 1]
+            if is_new and all(map(_is_label, filter(None, rows[at]))):
+                start = at - (_filled(rows[at - 1]) == 1)
+                if any(_filled(row) > 1 for row in rows[starts[-1] : start]):
+                    starts.append(start)
+        return starts
+
+    def _write(self, text: TextBuilder, rows: list[list[str]], heads: list[bool]) -> None:
+        filled = [*map(_filled, rows)]
         is_table = sum(count > 1 for count in filled) > 1
         if is_table:
-            self._begin(text, rows)
-        elif self._headers:
+            self._begin(text, rows, heads)
+        elif self.has_names():
             self._names = column_names(rows)
         for cells, count in zip(rows, filled, strict=True):
             text.add(joined(cells), close=count > 1)
         if is_table:
             text.end_table()
-        self._is_rest = self._is_rest or bool(rows)
-        self._rows, self._headers, self._down, self._above = [], 0, {}, {}
 
-    def _begin(self, text: TextBuilder, rows: list[list[str]]) -> None:
-        headers = min(self._headers, len(rows) - 1)
+    def _begin(self, text: TextBuilder, rows: list[list[str]], heads: list[bool]) -> None:
         title = rows[0][0] if len(rows) > 2 and not any(rows[0][1:]) else ""
         first = 1 if title else 0
+        headers = min([*heads, False].index(False, first), len(rows) - 1)
+        headers *= headers > first or heads[0]
         if headers <= first and not self._is_rest:
             found = header_rows(list(enumerate(rows, 1)), first)
             headers = first + found if found else headers
@@ -142,8 +162,12 @@ class Grid:
             self._names = column_names(rows[first:headers])
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
             self._names = []
-        caption = self.caption or (title if headers else "")
-        text.begin_table(self._names, caption, header_rows=headers)
+        caption = f"{self.caption} {title if headers else ''}"
+        text.begin_table(self._names, caption.strip(), header_rows=headers)
+
+
+def _filled(cells: Cells) -> int:
+    return sum(map(bool, cells))
 
 
 class TreeReader:
@@ -286,7 +310,7 @@ def _below(rows: Sequence[Row], index: int) -> Iterator[Cells]:
     for number, cells in rows[index + 1 : index + 1 + _SAMPLE]:
         if is_body and number > last + 1:
             return
-        last, is_body = number, is_body or sum(map(bool, cells)) > 1
+        last, is_body = number, is_body or _filled(cells) > 1
         yield cells
 
 

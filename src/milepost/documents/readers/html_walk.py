@@ -45,6 +45,8 @@ _NOT_TYPED = frozenset("hidden password submit button reset image file color ran
 _INLINE = frozenset(("br", "img", "sup", "sub", "q", *_APART, *_FIELDS))
 """Elements of a line that change how it is written."""
 
+_TABLE = frozenset("table caption thead tbody tfoot tr td th".split())  # noqa: SIM905
+_MAX_INNER = 300  # characters of a row with a table in a cell
 _PARTS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr",
     "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
@@ -78,6 +80,7 @@ class Walk:
         self._words: list[str] = []
         self._grids: list[tuple[int, Grid]] = []  # of the open tables, with their ids
         self._cells: list[list[Cell]] = []  # of the open table rows
+        self._inner = 0  # open tables in a cell of these rows
         self._parts: dict[int, str] = {}  # ids of those by their role → tag
         self._lists: list[list[Any]] = []  # of each open list: type, next number, step
         self._pre = self._quoted = 0
@@ -162,11 +165,13 @@ class Walk:
         self._flush()
         if style:
             self._set_apart(node, style)
-        if tag == "pre":
+        if self._cells and tag in _TABLE and (self._inner or tag == "table"):
+            self._inner += tag == "table"
+        elif tag == "pre":
             self._pre += 1
         elif tag == "table":
             self._grids.append((node.mem_id, Grid(_caption(node))))
-        elif tag == "tr" and _is_data(node):
+        elif tag == "tr" and self._is_data(node):
             self._cells.append([])
         elif tag in ("td", "th") and self._cells:
             self._cells[-1].append(("", *_spans(attributes)) if attributes else _EMPTY)
@@ -243,24 +248,22 @@ class Walk:
                     self._flush()
                 self._quoted -= tag == "q"
             return
-        words = self._flush(int(tag[1]) if tag in _HEADINGS else 0)
-        if tag == "pre":
+        words = self._flush(tag)
+        if self._inner and tag in _TABLE:
+            self._inner -= tag == "table"
+        elif tag == "pre":
             self._pre -= 1
         elif tag == "li":
             self._bullet = ""
-        elif tag in ("ol", "ul", "menu", "dir"):
-            if self._lists:
-                self._lists.pop()
-        elif tag == "caption":
-            if self._grids:
-                self._grids[-1][1].caption = words
-        elif tag in ("thead", "tbody", "tfoot"):
-            if self._grids:
-                self._grids[-1][1].end_group()
-        elif tag == "table":
-            if self._grids and self._grids[-1][0] == node.mem_id:
-                self._grids.pop()[1].write(self._text)
-        elif tag == "tr" and self._cells and _is_data(node):
+        elif tag in ("ol", "ul", "menu", "dir") and self._lists:
+            self._lists.pop()
+        elif tag == "caption" and self._grids:
+            self._grids[-1][1].caption = words
+        elif tag in ("thead", "tbody", "tfoot") and self._grids:
+            self._grids[-1][1].end_group()
+        elif tag == "table" and self._grids and self._grids[-1][0] == node.mem_id:
+            self._grids.pop()[1].write(self._text)
+        elif tag == "tr" and self._cells and self._is_data(node):
             cells = self._cells.pop()
             if self._grids:
                 self._grids[-1][1].add(cells, header=_is_header(node))
@@ -283,7 +286,7 @@ class Walk:
         kind = list_kind(style, attributes.get("type") or counted[0])
         return f"{numeral(number, kind)}. " if kind else "- "
 
-    def _flush(self, level: int = 0) -> str:
+    def _flush(self, tag: str = "") -> str:
         """Add the text collected since the last block boundary, and return what was added."""
         if not self._words:
             return ""
@@ -293,7 +296,7 @@ class Walk:
             return ""
         raw = shown(raw)
         if self._pre and not self._cells:
-            self._write_table()
+            self._write_tables()
             self._text.add_lines(raw.replace("\0", "\n").strip("\n").split("\n"))
             return ""
         lines = (_SPACES.sub(" ", line).strip() for line in raw.split("\0"))
@@ -306,16 +309,28 @@ class Walk:
             self._bullet = ""
             self._cells[-1][-1] = (f"{cell} {words}".strip().replace("\n", " "), columns, rows)
             return ""
-        self._write_table()
+        self._write_tables(tag)
+        level = int(tag[1]) if tag in _HEADINGS else 0
         if level:
             words = _PILCROW.sub("", words)
         self._text.add(self._bullet + words, close=bool(self._bullet), level=level)
         self._bullet = ""
         return words
 
-    def _write_table(self) -> None:
-        """Write the rows above a text that is outside of rows: a caption, the layout of a page."""
-        for _, grid in self._grids:
+    def _is_data(self, row: Any) -> bool:
+        """Whether a table row contains cells of data, not the layout of a page.
+
+        Below names of columns, that may be a small table.
+        """
+        large = "h1, h2, h3, h4, pre, p + p + p"
+        has_names = bool(self._grids) and self._grids[-1][1].has_names()
+        if has_names and len(row.text(deep=True)) < _MAX_INNER:
+            return row.css_first(large) is None
+        return row.css_first(f"table, {large}") is None
+
+    def _write_tables(self, tag: str = "") -> None:
+        """Write the rows above a text that is outside of rows; a caption stands above its own."""
+        for _, grid in self._grids[: -1 if tag == "caption" else None]:
             grid.write(self._text)
 
 
@@ -330,11 +345,6 @@ def _caption(table: Any) -> str:
     node = table.parent if table.parent.tag == "figure" else table.parent.parent
     said = node.css("figure > figcaption") if node is not None and node.tag == "figure" else []
     return " ".join(said[0].text(deep=True).split()) if len(said) == 1 else ""
-
-
-def _is_data(row: Any) -> bool:
-    """Whether a table row contains cells of data, not the layout of a page."""
-    return row.css_first("table, h1, h2, h3, h4, pre, p + p + p") is None
 
 
 def _is_header(row: Any) -> bool:

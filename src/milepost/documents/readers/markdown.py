@@ -9,6 +9,7 @@ from milepost.documents import plain_yaml
 from milepost.documents.encoding import decode
 from milepost.documents.readers import metadata
 from milepost.documents.readers.builder import caption_in, table_marks
+from milepost.documents.readers.plain import drawn_tables
 from milepost.documents.vaults import readable, vault_of
 from milepost.properties import EMPTY, Properties
 from milepost.table_rows import cells_of
@@ -17,6 +18,7 @@ from milepost.types import Document, Mark
 _FRONT = re.compile(r"---\n((?:.*\n)*?)(?:---|\.\.\.)\n")
 _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _EMPHASIS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)|<[^>]+>")
+_HTML_ROW = re.compile(r"<tr\b", re.I)
 _INK = re.compile(r"[^\s#]")
 
 _UNITS = frozenset(
@@ -70,6 +72,10 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
             blocks.update(offsets[first:last])
         elif token.type in _UNITS:
             blocks.add(offsets[first])
+        if token.type == "html_block":
+            blocks.update(
+                row.start() for row in _HTML_ROW.finditer(text, offsets[first], offsets[last])
+            )
         if token.type == "table_open":
             start, end = offsets[first], min(offsets[last], len(text))
             names = [_plain(text[a:b]) for a, b in cells_of(text, start, offsets[first + 1])]
@@ -81,6 +87,7 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
             words = _plain(tokens[number + 1].content)
             if ink and words:
                 marks.append(Mark(ink.start(), "heading", words, int(token.tag[1])))
+    marks += drawn_tables(text)
     inside = tuple(sorted(block for block in blocks if block < len(text)))
     return tuple(sorted(marks, key=lambda mark: mark.offset)), inside
 

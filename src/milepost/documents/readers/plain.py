@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from milepost.documents.encoding import decode
-from milepost.documents.readers.builder import labels
+from milepost.documents.readers.builder import caption_in, labels, table_marks
+from milepost.documents.readers.grid import column_names
+from milepost.table_rows import cells_of
 from milepost.types import Document, Mark
 
 _UNDERLINED = re.compile(
@@ -19,6 +22,8 @@ _NUMBERED = re.compile(
     r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
 )
 
+_DRAWN = re.compile(r"(?:^[ \t]*\+(?:[-=:]+\+)+[ \t]*\n(?:[ \t]*\|.*\n?)*){2,}", re.MULTILINE)
+_ABOVE = 300  # characters above a table in which its caption is looked for
 _ROW = re.compile(r"^(?=[^\n]*\S)", re.MULTILINE)
 
 
@@ -77,4 +82,18 @@ def read_underlined(data: bytes, name: str, source: str | None) -> Document:
         if kind not in kinds:
             kinds.append(kind)
         marks.append(Mark(match.start(), "heading", words, min(6, kinds.index(kind) + 1)))
+    marks = sorted([*marks, *drawn_tables(text)], key=lambda mark: mark.offset)
     return Document(name, text, tuple(marks), source, notes=notes)
+
+
+def drawn_tables(text: str) -> Iterator[Mark]:
+    """Yield the marks of tables that are drawn with bars, dashes and plus signs."""
+    for table in _DRAWN.finditer(text):
+        first, end = table.span()
+        rows = [match.start() for match in _ROW.finditer(text, first, end)]
+        lines = [*pairwise([*rows, end])]
+        double = (k for k, line in enumerate(lines[:-1]) if "+=" in text[slice(*line)])
+        head = next(double, 0)
+        names = column_names([[text[a:b] for a, b in cells_of(text, *k)] for k in lines[1:head]])
+        before = text[max(0, first - _ABOVE) : first].rstrip().rpartition("\n")[2]
+        yield from table_marks(first, rows[head + 1], end, names, caption_in(before))
