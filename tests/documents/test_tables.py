@@ -238,6 +238,15 @@ def test_csv_as_programs_write_it(data: str, wanted: str) -> None:
     assert read_bytes(data.encode(), "a.csv").text == wanted
 
 
+def test_tables_in_text_files() -> None:
+    """Columns of words, indented lines and lines of other lengths are no table."""
+    rows = "Name\tAge\nAnn\t5\nBo\t6\n"
+    for data in (rows.encode(), rows.encode("utf-16")):
+        assert read_bytes(data, "a").text == "Name | Age\nName: Ann | Age: 5\nName: Bo | Age: 6"
+    for text in ("bee\tBiene\nwax\tWachs\nrye\tRoggen", "\tx 1\n\ty 2\n\tz 3", f"{rows}Cy\t\t7"):
+        assert read_bytes(text.encode(), "a.txt").text == text
+
+
 def test_a_row_is_a_sentence() -> None:
     document = read_bytes(b"Name,Price\nBolt,1.50\nNut,2\n", "a.csv")
     spans = [document.text[a:b].strip() for a, b in split(document.text, document.blocks)]

@@ -82,6 +82,8 @@ _REFUSED = (
 )
 """What is refused, the bytes that such files begin with, and what to do."""
 
+_HEAD = 8192  # bytes that tell the format
+
 _CONTAINERS = {
     "pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg", "picture", "fiction book",
 }  # fmt: skip
@@ -229,7 +231,7 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
             if kind == "a picture" and options.ocr != "never":
                 return "picture"
             raise UnreadableFile(f"{name} is {kind}", hint)
-    head = data[:8192]
+    head = data[:_HEAD]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         head = head.decode("utf-16", "ignore").encode()
     suffix = PurePath(name).suffix.lower()
@@ -252,6 +254,11 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         return "mbox"
     if chosen == "plain" and _RECORDS.match(head):
         return "rows"
+    if b"\t" in head and suffix in ("", ".txt", ".tab", ".dat"):
+        from milepost.documents.readers.table import is_tabbed
+
+        if is_tabbed(head.decode("utf-8", "replace"), is_whole=len(data) <= _HEAD):
+            return "delimited"
     if chosen in ("plain", "html") and _SAVED.match(data[:1024]):
         return "saved page"
     if chosen == "plain" and _MAIL.match(head) and _MIME.match(head):

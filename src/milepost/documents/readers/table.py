@@ -111,6 +111,7 @@ _SAID = re.compile(r'"?sep=([^\w\s"]|\t)"?\n', re.I)
 
 _ESCAPED = re.compile(r'\\"[^,;\t|\n"]')
 _COMMENT = re.compile(r"#(?:[#\s]|$)")
+_MIN_TABBED = 3  # lines of a table in a text without a suffix of tables
 _SAMPLE = 50  # rows used to find the delimiter
 
 
@@ -129,6 +130,16 @@ def read_delimited(data: bytes, name: str, source: str | None) -> Document:
     built = TextBuilder()
     write_rows(_with_comments(rows, delimiter), built)
     return built.document(name, source, notes)
+
+
+def is_tabbed(text: str, *, is_whole: bool) -> bool:
+    """Whether the beginning of a text is a table with tabs below the names of its columns."""
+    lines = text.splitlines()[: None if is_whole else -1]
+    rows = [(number, line.split("\t")) for number, line in enumerate(lines, 1) if line.strip()]
+    width = len(rows[0][1]) if rows else 0
+    if len(rows) < _MIN_TABBED or width < 2 or any(len(cells) != width for _, cells in rows):
+        return False
+    return header_rows(rows, 0, second=width == 2) > 0  # two columns may be a list of words
 
 
 def _rows(text: str, delimiter: str) -> list[Row]:
