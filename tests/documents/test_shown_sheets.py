@@ -53,12 +53,13 @@ def test_cells_of_open_sheets() -> None:
 
 def test_flat_sheets() -> None:
     cells = "<t:table-cell><x:p>A</x:p></t:table-cell><t:table-cell t:formula='of:=1'/>"
-    box = "<t:shapes><d:rect><x:p>b</x:p></d:rect></t:shapes>"
+    chart = "<office:document><t:title><x:p>c</x:p></t:title><x:p>5</x:p></office:document>"
+    box = f"<t:shapes><d:rect><x:p>b</x:p></d:rect><d:object>{chart}</d:object></t:shapes>"
     table = f"<t:table t:name='S'><t:table-row>{cells}</t:table-row>{box}</t:table>"
     body = f"<office:body><office:spreadsheet>{table}</office:spreadsheet></office:body>"
     spaces = "xmlns:office='o' xmlns:t='t' xmlns:x='x' xmlns:d='d'"
     document = read_bytes(f"<office:document {spaces}>{body}</office:document>".encode(), "a.fods")
-    assert (document.text, document.place(3)) == ("S\n\nA\n\nb", "sheet S")
+    assert (document.text, document.place(3)) == ("S\nA\n\nb\n\nc", "sheet S, row 1")
     assert "formula" in document.notes[0]
 
 

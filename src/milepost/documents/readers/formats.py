@@ -34,8 +34,8 @@ _FORMATS = {
     "docx": ("docx.read_docx", ".docx .docm .dotx .dotm"),
     "epub": ("epub.read_epub", ".epub"),
     "slides": ("slides.read_slides", ".pptx .pptm .ppsx .ppsm .potx .potm"),
-    "opendocument": ("opendocument.read_opendocument", ".odt .odp .ott .otp .fodt .fodp .fods"),
-    "sheets": ("sheets.read_sheets", ".xlsx .xlsm .xlsb .xls .xltx .xltm .ods .ots"),
+    "opendocument": ("opendocument.read_opendocument", ".odt .odp .ott .otp .fodt .fodp"),
+    "sheets": ("sheets.read_sheets", ".xlsx .xlsm .xlsb .xls .xltx .xltm .ods .ots .fods"),
     "delimited": ("table.read_delimited", ".csv .tsv"),
     "rtf": ("rtf.read_rtf", ".rtf"),
     "notebook": ("notebook.read_notebook", ".ipynb"),
@@ -105,6 +105,7 @@ _XML = re.compile(
 
 _READ_XML = {b"FictionBook": "fiction book", b"office:document": "opendocument"}
 
+_SHEETS = re.compile(rb"<office:spreadsheet[\s>]|^application/vnd.oasis.opendocument.spreadsheet")
 _SAVED = re.compile(
     rb"\s*(?:(?:Date|Message-ID|Subject|MIME-Version|X-[\w-]+): .*\n)*"
     rb"(?:From: <?Saved by|Content-Type: multipart/related)",
@@ -241,7 +242,7 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         known = b"FictionBook" if xml[1].endswith(b"FictionBook") else xml[1]
         if known not in _READ_XML:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
-        return _READ_XML[known]
+        return "sheets" if _SHEETS.search(data) else _READ_XML[known]
     chosen = SUFFIXES.get(suffix, "plain")
     if suffix == ".xls" and b"\0" not in head:  # programs of sheets open text with this suffix
         return "delimited"
@@ -282,8 +283,8 @@ def _zipped(data: bytes, name: str) -> str:
     if sum(part.endswith(".fb2") for part in parts) == 1:
         return "fiction book"
     if "content.xml" in parts:
-        held = archive.read("mimetype") if "mimetype" in parts else b""
-        return "sheets" if b"spreadsheet" in held else "opendocument"
+        held = archive.read("mimetype" if "mimetype" in parts else "content.xml")
+        return "sheets" if _SHEETS.search(held) else "opendocument"
     raise UnreadableFile(f"{name} is a zip archive", "unpack it first")
 
 

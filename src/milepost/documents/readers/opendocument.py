@@ -98,12 +98,7 @@ class Reader(TreeReader):
         elif tag == "list":
             self._list(node, 1, Counter(), {})
         elif tag == "table":
-            if parent == "spreadsheet" and every(node, "p"):
-                self.text.place("sheet", attribute(node, "name") or "")
-                self.text.add(attribute(node, "name") or "", level=1)
             self.table(self._rows(node), "table")
-            for shapes in (child for child in node if local(child) == "shapes"):
-                self.blocks(shapes)
         elif tag in ("object", "object-ole"):
             self._object(node)
         elif tag == "control":
@@ -210,7 +205,7 @@ class Reader(TreeReader):
 
     def _object(self, node: Element, *, inline: bool = False) -> None:
         """Add a chart or a formula; that of a paragraph (``inline``) stands in its text."""
-        root = self._embedded(node)
+        root = self.embedded(node)
         if root is None:
             self.text.leave_out("x", "an embedded object")
         elif local(root) != "math":
@@ -234,7 +229,7 @@ class Reader(TreeReader):
             return attribute(field, "label") or ""
         return attribute(field, "current-value") or attribute(field, "value") or ""
 
-    def _embedded(self, node: Element) -> Element | None:
+    def embedded(self, node: Element) -> Element | None:
         """Parse the document inside of an object; None if there is none."""
         inside = next((child for child in node if local(child) in ("math", "document")), None)
         if inside is not None or self._archive is None:
@@ -282,7 +277,7 @@ class Reader(TreeReader):
             elif tag == "line-break":
                 yield "\n"
             elif tag == "object":
-                root = self._embedded(child)
+                root = self.embedded(child)
                 if root is not None and local(root) == "math":
                     yield linear(root)
             elif tag == "control":

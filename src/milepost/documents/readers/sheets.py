@@ -1,4 +1,4 @@
-"""Read spreadsheets (xlsx, xlsm, xlsb, xls, ods): one heading per sheet, one line per row."""
+"""Read spreadsheets (xlsx, xlsm, xlsb, xls, ods, fods): one heading per sheet, one line per row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata, sheet_records, sheet_xml
-from milepost.documents.readers.archive import Archive, attribute, every, local
+from milepost.documents.readers.archive import Archive, attribute, every, local, parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.office import Drawings, links, main_part, target, words
 from milepost.documents.readers.opendocument import ANCHORED, Reader, content_of
@@ -21,21 +21,25 @@ from milepost.wording import counted
 
 def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     """Read all sheets, including hidden ones."""
-    properties, is_open = EMPTY, False
+    properties, content = EMPTY, None
     notes: list[str] = []
     text = TextBuilder()
     if data.startswith(b"PK"):
         archive = Archive(data, name)  # refuses zip bombs
-        is_open = "content.xml" in archive.parts
-        if is_open:
-            sheets = _tables(archive, text)
+        if "content.xml" in archive.parts:
+            content = content_of(archive)
+            sheets = _tables(content, text, archive)
             properties = metadata.of_opendocument(archive)
         else:
             sheets = _of_workbook(archive, text, notes)
             properties = metadata.of_office(archive)
+    elif data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
+        content = parsed(data, name, "the file")
+        sheets = _tables(content, text)
+        properties = metadata.of_opendocument(content)
     else:
         sheets = sheet_records.read_old(data, name, text)
-    if not sheets and not is_open:
+    if not sheets and content is None:
         raise UnreadableFile(f"{name} is damaged: it has no sheets", "open and save it again")
     for sheet in sheets:
         text.place("sheet", sheet.name)
@@ -56,10 +60,10 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     return text.document(name, source, tuple(notes), properties)
 
 
-def _tables(archive: Archive, text: TextBuilder) -> list[Sheet]:
-    """Read the sheets of an ods file, and what is beside their cells."""
-    content = content_of(archive)
-    reader = Reader([archive.xml_or_none("styles.xml"), content], archive)
+def _tables(content: Element, text: TextBuilder, archive: Archive | None = None) -> list[Sheet]:
+    """Read the sheets of an ods or fods file, and what is beside their cells."""
+    styles = [archive.xml_or_none("styles.xml")] if archive else []
+    reader = Reader([*styles, content], archive)
     struck = reader.styles.struck()
 
     def read(cell: Element) -> str:
@@ -69,17 +73,27 @@ def _tables(archive: Archive, text: TextBuilder) -> list[Sheet]:
         return " ".join(" ".join(paragraphs).split())
 
     sheets: list[Sheet] = []
-    for table in every(content, "table"):
+    held = (node for book in every(content, "spreadsheet") for node in book)
+    for table in (node for node in held if local(node) == "table"):
         sheet = Sheet(attribute(table, "name") or "", Book(text))
         if sheet.name.startswith("'file:"):  # a copy of what formulas refer to in another file
             continue
         boxes = (node for node in table.iter() if local(node) in ANCHORED)
-        lines = [reader.words(node) for box in boxes for node in every(box, "p")]
+        parts = (part for box in boxes for part in _beside(box, reader))
+        lines = (reader.words(node) for part in parts for node in every(part, "p"))
         sheet.lines = [line for line in lines if line]
         sheet_xml.read_table(table, read, struck, sheet)
         sheets.append(sheet)
     text.left_out.update(reader.text.left_out)
     return sheets
+
+
+def _beside(box: Element, reader: Reader) -> list[Element]:
+    """Return what has the words of a box in an ods file; values of charts are in cells."""
+    if local(box) not in ("object", "object-ole"):
+        return [box]
+    root = reader.embedded(box)
+    return every(root, "title") + every(root, "subtitle") if root is not None else []
 
 
 def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> list[Sheet]:
