@@ -144,11 +144,14 @@ def _without_namespace(tag: str) -> str:
 
 def attribute(node: ElementTree.Element, name: str) -> str | None:
     """Return the value of an attribute in any namespace."""
-    behind = "}" + name
-    for key, value in node.items():
-        if key.endswith(behind):
-            return value
-    return None
+    key = _keys(tuple(node.keys())).get(name)
+    return None if key is None else node.get(key)
+
+
+@lru_cache(maxsize=1024)
+def _keys(keys: tuple[str, ...]) -> dict[str, str]:
+    """Map the names of attributes without their namespace to those with it; the first counts."""
+    return {key.rpartition("}")[2]: key for key in reversed(keys) if "}" in key}
 
 
 def number(said: str | None, default: int, digits: int = 5) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata
@@ -72,13 +73,16 @@ class Reader(TreeReader):
 
     def __init__(self, roots: Sequence[Element], archive: Archive | None) -> None:
         super().__init__()
-        self.styles, self._archive = Styles(roots), archive
-        forms = (node for root in roots for form in every(root, "form") for node in form)
-        self._fields = {attribute(node, "id"): node for node in forms}
+        self.styles, self._archive, self._roots = Styles(roots), archive, roots
         self._slide = 0
         self._lists: dict[str, Counter] = {}  # of lists that others may continue, by id
         self._last: dict[str, Counter] = {}  # the last list of each style
         self._outline = Counter()
+
+    @cached_property
+    def _fields(self) -> dict[str | None, Element]:
+        forms = (node for root in self._roots for form in every(root, "form") for node in form)
+        return {attribute(node, "id"): node for node in forms}
 
     def blocks(self, parent: Element) -> None:
         """Add all text under ``parent``."""

@@ -26,8 +26,8 @@ class Styles:
         self.outline: dict[int, Element] = {}
         self._known: dict[str, Element] = {}
         self._looks: dict[str, Look] = {}
-        for root in roots:
-            for node in root.iter():
+        for part in (part for root in roots for part in root if local(part) != "body"):
+            for node in part.iter():
                 tag = local(node)
                 if tag == "style":
                     self._known[attribute(node, "name") or ""] = node

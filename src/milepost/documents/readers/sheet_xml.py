@@ -129,17 +129,19 @@ def read_table(
     ``read`` returns the text of a cell; ``struck`` are the styles that strike it out.
     """
     row = 1
-    for line in every(table, "table-row"):
+    for line in table.iter(f"{table.tag}-row"):
         cells: dict[int, str] = {}
         column = 0
         for cell in line:
             columns = number(attribute(cell, "number-columns-repeated"), 1)
-            sheet.unsolved += not len(cell) and attribute(cell, "formula") is not None
+            if not len(cell):
+                sheet.unsolved += attribute(cell, "formula") is not None
             spanned = number(attribute(cell, "number-rows-spanned"), 1)
             if spanned > 1:
                 sheet.merged.append((column, row, row + spanned - 1))
             if text := _cell(cell, read, struck):
-                cells |= dict.fromkeys(range(column, column + min(columns, _MOST)), text)
+                for place in range(column, column + min(columns, _MOST)):
+                    cells[place] = text
             column = min(column + columns, COLUMNS)
         times = number(attribute(line, "number-rows-repeated"), 1, digits=7)
         if cells:
@@ -151,17 +153,17 @@ def read_table(
 
 def _cell(cell: Element, read: Callable[[Element], str], struck: frozenset[str | None]) -> str:
     """What is shown of a cell; a date in the way of dates of other spreadsheets."""
+    is_struck = bool(struck) and attribute(cell, "style-name") in struck
+    plain = _plain(cell)
+    text = read(cell) if plain is None or is_struck else plain
     if local(cell) != "table-cell":  # merged with another one
         return ""
-    plain = _plain(cell)
     kind = attribute(cell, "value-type")
-    is_struck = bool(struck) and attribute(cell, "style-name") in struck
     if kind == "boolean" and not is_struck:
         return (attribute(cell, "boolean-value") or "").upper()
     if kind == "date" and not is_struck:
         with suppress(ValueError):
             return written(datetime.fromisoformat(attribute(cell, "date-value") or ""))
-    text = read(cell) if plain is None or is_struck else plain
     if text or is_struck or any(map(len, cell)):
         return text
     stored = attribute(cell, "string-value") or attribute(cell, "value") or ""

@@ -65,24 +65,29 @@ def _tables(content: Element, text: TextBuilder, archive: Archive | None = None)
     styles = [archive.xml_or_none("styles.xml")] if archive else []
     reader = Reader([*styles, content], archive)
     struck = reader.styles.struck()
+    beside: list[Element] = []
 
     def read(cell: Element) -> str:
-        """Read the text of a cell, without the boxes in it."""
+        """Read the text of a cell; the boxes in it are beside it."""
+        beside.extend(node for node in cell.iter() if local(node) in ANCHORED)
         style = attribute(cell, "style-name")
         paragraphs = [reader.words(node, style) for node in cell if local(node) == "p"]
         return " ".join(" ".join(paragraphs).split())
 
     sheets: list[Sheet] = []
-    held = (node for book in every(content, "spreadsheet") for node in book)
+    held = (
+        node for body in content for book in body if local(book) == "spreadsheet" for node in book
+    )
     for table in (node for node in held if local(node) == "table"):
         sheet = Sheet(attribute(table, "name") or "", Book(text))
         if sheet.name.startswith("'file:"):  # a copy of what formulas refer to in another file
             continue
-        boxes = (node for node in table.iter() if local(node) in ANCHORED)
-        parts = (part for box in boxes for part in _beside(box, reader))
+        shapes = (node for node in table if local(node) == "shapes")
+        beside = [node for part in shapes for node in part.iter() if local(node) in ANCHORED]
+        sheet_xml.read_table(table, read, struck, sheet)
+        parts = (part for box in beside for part in _beside(box, reader))
         lines = (reader.words(node) for part in parts for node in every(part, "p"))
         sheet.lines = [line for line in lines if line]
-        sheet_xml.read_table(table, read, struck, sheet)
         sheets.append(sheet)
     text.left_out.update(reader.text.left_out)
     return sheets
