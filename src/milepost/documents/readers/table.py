@@ -120,9 +120,10 @@ def read_delimited(data: bytes, name: str, source: str | None) -> Document:
     text, notes = decode(data, name)
     said = _SAID.match(text)
     text = text[said.end() :] if said else text
-    delimiter = said[1] if said else _delimiter(text)
+    escape = "\\" if _ESCAPED.search(text) else None
+    delimiter = said[1] if said else _delimiter(text, escape)
     try:
-        rows = _rows(text, delimiter) if delimiter else []
+        rows = _rows(text, delimiter, escape) if delimiter else []
     except csv.Error:  # a cell of more than 128 KiB
         rows = []
     if not rows:
@@ -142,10 +143,10 @@ def is_tabbed(text: str, *, is_whole: bool) -> bool:
     return header_rows(rows, 0, second=width == 2) > 0  # two columns may be a list of words
 
 
-def _rows(text: str, delimiter: str) -> list[Row]:
+def _rows(text: str, delimiter: str, escape: str | None) -> list[Row]:
     """Read all rows; a quotation mark that is never closed is no mark around a cell."""
     try:
-        records = _records(text, delimiter)
+        records = _records(text, delimiter, escape)
         is_open = bool(records) and any("\n" in cell for cell in records[-1])
     except csv.Error:
         is_open = True
@@ -153,7 +154,7 @@ def _rows(text: str, delimiter: str) -> list[Row]:
             raise
     at = text.rfind('"')
     if is_open and "\n" in text[at:].strip():
-        records = _records(text[:at] + text[at + 1 :], delimiter)
+        records = _records(text[:at] + text[at + 1 :], delimiter, escape)
     rows = (
         (number, [" ".join(cell.split()) for cell in record])
         for number, record in enumerate(records, 1)
@@ -161,9 +162,10 @@ def _rows(text: str, delimiter: str) -> list[Row]:
     return [(number, cells) for number, cells in rows if any(cells)]
 
 
-def _records(text: str, delimiter: str, count: int | None = None) -> list[list[str]]:
+def _records(
+    text: str, delimiter: str, escape: str | None, count: int | None = None
+) -> list[list[str]]:
     file = io.StringIO(text, newline="")
-    escape = "\\" if _ESCAPED.search(text) else None
     reader = csv.reader(file, delimiter=delimiter, escapechar=escape, skipinitialspace=True)
     return list(islice(reader, count))
 
@@ -177,7 +179,7 @@ def _with_comments(rows: list[Row], delimiter: str) -> list[Row]:
     return comments + rows[count:]
 
 
-def _delimiter(text: str) -> str:
+def _delimiter(text: str, escape: str | None) -> str:
     """Find the delimiter that gives most rows the same number of cells; empty if none does.
 
     A comma if each row is one cell in quotation marks.
@@ -185,7 +187,7 @@ def _delimiter(text: str) -> str:
     best, most = "", 0.5
     for delimiter in _DELIMITERS:
         try:
-            records = _records(text, delimiter, _SAMPLE)
+            records = _records(text, delimiter, escape, _SAMPLE)
         except csv.Error:
             continue
         widths = Counter(len(cells) for cells in records if any(map(str.strip, cells)))
