@@ -67,11 +67,12 @@ def test_styles_of_cells() -> None:
     """What is struck out as a whole, and a number with a format that is merged over rows."""
     styles = (
         "<fonts><font/><font><strike/></font></fonts><cellXfs><xf fontId='0'/><xf fontId='1'/>"
-        "<xf numFmtId='9'/></cellXfs>"
+        "<xf numFmtId='9'/><xf numFmtId='99'/></cellXfs><numFmts><numFmt numFmtId='99' "
+        "formatCode='0;-0;'/></numFmts>"
     )
     rows = "".join(
         f"<row r='{n}'><c r='A{n}' s='2'>{value}</c><c r='B{n}'><v>5</v></c><c r='C{n}' s='1'>"
-        "<v>4</v></c></row>"
+        f"<v>4</v></c><c r='D{n}' s='3'><v>0</v></c></row>"
         for n, value in ((1, "<v>0.5</v>"), (2, ""))
     )
     merged = "</sheetData><mergeCells><mergeCell ref='A1:A2'/></mergeCells><sheetData>"

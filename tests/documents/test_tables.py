@@ -146,13 +146,13 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
         ),
         # Empty rows may lie below a title, among the names and above the figures.
         (
-            [["Table 1. Use"], [], ["Notes"], [], ["Hall", "2019", "", "2020 (1)"], [],
+            [["Table 1. Use"], [], ["Notes"], [], ["Hall", "Q1 2019", "", "Q2"], [],
              ["", "May", "June", "May"], ["Unit", "(kg)", "(kg)", "(1,000)"], [], ["In all:"], [],
              ["A", "5", "(X)", "7"], ["B", "1", "2", "3"]],
-            ["Table 1. Use", "Notes", "Hall | 2019 | | 2020 (1)", "| May | June | May",
+            ["Table 1. Use", "Notes", "Hall | Q1 2019 | | Q2", "| May | June | May",
              "Unit | (kg) | (kg) | (1,000)", "Hall Unit: In all:",
-             "Hall Unit: A | 2019 May (kg): 5 | 2019 June (kg): (X) | 2020 (1) May (1,000): 7",
-             "Hall Unit: B | 2019 May (kg): 1 | 2019 June (kg): 2 | 2020 (1) May (1,000): 3"],
+             "Hall Unit: A | Q1 2019 May (kg): 5 | Q1 2019 June (kg): (X) | Q2 May (1,000): 7",
+             "Hall Unit: B | Q1 2019 May (kg): 1 | Q1 2019 June (kg): 2 | Q2 May (1,000): 3"],
         ),
         # After an empty row a header stands above figures; text alone stays under the old one.
         (

@@ -28,9 +28,9 @@ _MOST_HEADERS = 6
 _SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
 _MAX_FIGURED = 12  # characters of a label like "18 - 49": longer ones are amounts
-_YEAR = re.compile(
-    r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/–-]\s?(?:19|20)?\d\d)?(?:,?\s[^\W\d]\w*)?"
-    r"(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*+))*",
+_YEAR = re.compile(  # or a part of one
+    r"(?:(?:[QH][1-4]|[1-4][QH]|FY)\s?)?(?:19|20)\d\d(?:\s?[/–-]\s?(?:19|20)?\d\d)?"
+    r"(?:,?\s[^\W\d]\w*)?(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*+))*|[QH][1-4]|[1-4][QH]",
     re.I,
 )
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|.*(?:[^\W\d]|=).*)\)")

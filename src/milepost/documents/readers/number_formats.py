@@ -89,7 +89,7 @@ def shown(code: str, value: float) -> str | None:
     """
     sections = _sections(code)
     if not sections:
-        return None
+        return None if code.strip(";") else ""  # which hides what it formats
     place = _chosen(sections, value)
     section = sections[place] if place < len(sections) else None
     if section is None:

@@ -40,7 +40,7 @@ _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.I)
 
 def number_shown(value: float, code: str | None, *, is_1904: bool) -> str:
     """Write a number as its format does, and dates as YYYY-MM-DD; their days count from 1900."""
-    said = shown(code, value) if code else ""
+    said = shown(code, value) if code else None
     if code and said is None:
         kind = _kind(code)
         with suppress(OverflowError):
@@ -50,7 +50,7 @@ def number_shown(value: float, code: str | None, *, is_1904: bool) -> str:
                 leap = not is_1904 and 1 <= value < 60  # there, 1900 has a 29 February
                 moment = (_DAY_0_OF_1904 if is_1904 else _DAY_0) + timedelta(days=value + leap)
                 return written(moment if value >= 1 else moment.time())
-    return said or written(value)
+    return written(value) if said is None else said
 
 
 @lru_cache(maxsize=512)
