@@ -272,28 +272,19 @@ def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
 RULE, DRAWN = "+---+---+\n", "| A | B |\n+===+===+\n| 1 | 2 |\n|   | m |\n{0}| 3 | 4 |\n{0}"
 DRAWN = f"Table: C\n\n{RULE}{DRAWN.format(RULE)}"
 HEAD, ROWS = "<thead><tr><th>{}<th>{}</thead>", "<tbody><tr><td>1<td>2<tr><td>3<td>4</tbody>"
+TOP = HEAD.format("A", "B")
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("a.md", DRAWN),
-        ("a.rst", DRAWN),
-        ("a.html", f"<table>{HEAD.format('A', 'B')}{ROWS}<caption>C</caption></table>"),
-        (
-            "a.html",
-            f"<table>{HEAD.format('X', 'Y')}{ROWS}<tr><th colspan=2>C{HEAD.format('A', 'B')}{ROWS}",
-        ),
-        (
-            "a.html",
-            f"<table>{HEAD.format('A', 'B')}<caption>C</caption>{ROWS}<tr><td>x<td><table>{ROWS}",
-        ),
-    ],
-)
-def test_tables_with_parts_in_other_places(name: str, data: str) -> None:
-    document = read_bytes(data.encode(), name)
-    at, end = document.text.rindex("3"), len(document.text)
-    *_, last = tables(document.marks)
-    table = last.rows(document.text, 0, [(at, at + 1)], (0, end))
-    assert (table.caption, table.columns) == ("Table: C" if "+" in data else "C", ("A", "B"))
-    assert table.rows[-1].cells == (("x", "1 2 3 4") if "x" in data else ("3", "4"))
+def test_tables_with_parts_in_other_places() -> None:
+    """Names and captions below rows, a table in a cell, tables that are drawn."""
+    late = f"{TOP}{ROWS}<caption>C</caption>"
+    again = f"{HEAD.format('X', 'Y')}{ROWS}<tr><th colspan=2>C{TOP}{ROWS}"
+    nested = f"{TOP}<caption>C</caption>{ROWS}<tr><td>x<td><table>{ROWS}"
+    pages = [("a.html", f"<table>{page}") for page in (late, again, nested)]
+    for name, data in [("a.md", DRAWN), ("a.rst", DRAWN), *pages]:
+        document = read_bytes(data.encode(), name)
+        at, end = document.text.rindex("3"), len(document.text)
+        *_, last = tables(document.marks)
+        table = last.rows(document.text, 0, [(at, at + 1)], (0, end))
+        assert (table.caption, table.columns) == ("Table: C" if data == DRAWN else "C", ("A", "B"))
+        assert table.rows[-1].cells == (("x", "1 2 3 4") if data.endswith(nested) else ("3", "4"))
