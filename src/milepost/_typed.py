@@ -99,7 +99,7 @@ def _members(annotation: Any) -> Iterator[Any]:
 
 def _fits(value: object, kind: Any) -> bool:
     base = origin(kind) or kind
-    if base in (int, float) and getattr(value, "ndim", 0):
+    if base in (int, float) and getattr(value, "ndim", None):
         return False  # an array of numbers
     if base is bool:
         return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")

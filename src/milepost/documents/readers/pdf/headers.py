@@ -38,6 +38,10 @@ _OF_ALL = re.compile(r"\(.*\b(?:thousands|millions|billions|unaudited)\b.*\)", r
 """What belongs to all figures, wherever it stands."""
 _NO_NAME = re.compile(r"\b(?:19|20)\d\d (?:19|20)\d\d\b|.{30}:$")
 """Years of two columns in one, a sentence before the table."""
+_AMOUNT = re.compile(
+    r"[-–−(]?(?:[$€£¥]\s?\(?\d[\d,.]*|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[,.]\d+)\)?"
+)
+"""A figure that is neither a date nor the number of a column."""
 _LONGEST = 200
 """Characters of the name of a column, at most: more, and it is something else."""
 
@@ -121,6 +125,8 @@ def add_names(
     low = 0.0
     for line in reversed(lines):
         above = [c for c, _ in line if columns and _middle(c) > columns[0].band]
+        if 2 * sum(_AMOUNT.fullmatch(cell.text) is not None for cell in above) >= len(above) > 0:
+            continue  # a row that ends in words, or the axis of a chart
         notes = {id(cell) for cell in above if _OF_ALL.fullmatch(cell.text)}
         above = [c for c in above if id(c) not in notes and not _NO_NAME.search(c.text)]
         is_title = len(above) == 1 and low - line[0][0].base > _FAR * line[0][0].size
