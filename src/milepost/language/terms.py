@@ -48,7 +48,7 @@ _IGNORED = re.compile(IGNORED)
 STOP_WORDS = ENGLISH_WORDS | frozenset(
     """
     a above again against all also am an as at being below do doing down during for her here hers
-    i in is itself me no now off on once or over own same shall so up was will
+    i in is itself many me much no now off on once or over own same shall so up was will
     """.split()  # noqa: SIM905 - one word a line would hide the list
 )
 """English function words: left out of questions (not of documents), because a question's own

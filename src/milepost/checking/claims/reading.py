@@ -31,7 +31,7 @@ _SCOPE = 5
 _STOPS = frozenset(".;:!?()—")
 _REACH = 12
 """Words of any kind behind a negation that are looked at."""
-_FUNCTION = STOP_WORDS | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE
+_FUNCTION = STOP_WORDS - {"many", "much"} | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE
 
 
 @dataclass(frozen=True, slots=True)
