@@ -19,6 +19,7 @@ import argparse
 import gzip
 import json
 import random
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,11 @@ Row = dict[str, Any]
 
 
 def span(text: str, first: str, last: str, begin: int = 0) -> tuple[int, int] | None:
-    """From the start of ``first`` to the end of the ``last`` at or after it; None if not there."""
-    start = text.find(first, begin)
-    end = text.find(last, start)
-    return None if start < 0 or end < 0 else (start, end + len(last))
+    """From ``first`` to the ``last`` at or after it, bars between words aside; None if missing."""
+    words = [re.compile(r"[\s|]+".join(map(re.escape, part.split()))) for part in (first, last)]
+    start = words[0].search(text, begin)
+    end = words[1].search(text, start.start()) if start else None
+    return (start.start(), end.end()) if start and end else None
 
 
 def corpus(data: Path) -> Iterable[Row]:
