@@ -87,7 +87,7 @@ def test_verdicts(answer: str, verdicts: list[str]) -> None:
     assert [citation.verdict for citation in check_citations(answer, PASSAGES)] == verdicts
 
 
-def test_places_are_those_of_the_document() -> None:
+def test_the_places_and_quotes_of_citations() -> None:
     text = "A first line.\n\n" + GOLD
     found = fake_index({"gold": text}).search("gold lead degrees", k=1)
     answer = 'Gold is "heavier than  lead" [1]. It melts at "1064 degrees" [1].'
@@ -96,13 +96,9 @@ def test_places_are_those_of_the_document() -> None:
     assert [text[slice(*place)] for place in second.spans] == ["1064 degrees"]
     assert answer[second.start : second.end].startswith("It melts")
     assert first.quotes == ("heavier than  lead",)
-
-
-def test_a_misquoted_citation_says_what_is_not_there() -> None:
-    answer = 'They make "cells of wax" and "cells of gold" [1].'
-    (citation,) = check_citations(answer, PASSAGES)
-    assert citation.quotes == ("cells of gold",)
-    assert citation.spans == ()
+    misquoted = 'They make "cells of wax" and "cells of gold" [1].'
+    (citation,) = check_citations(misquoted, PASSAGES)
+    assert (citation.quotes, citation.spans) == (("cells of gold",), ())
 
 
 EDGES = " \t\n.,;:!?…"

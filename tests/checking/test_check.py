@@ -91,6 +91,8 @@ def test_related_and_not_found(index: Index) -> None:
     assert missing.best_score == related.best_score
     said = nothing_reaches(1.0, missing.best_score)
     assert missing.notes == (*related.notes, said)
+    with pytest.raises(InputError, match="not a probability"):
+        index.check("The queen lays the eggs", min_score=50)
 
 
 def test_the_sentence_that_judges_a_claim(index: Index) -> None:
@@ -131,11 +133,6 @@ def test_only_the_documents_named(index: Index) -> None:
 def test_nothing_to_check(index: Index, text: str) -> None:
     with pytest.raises(BadQuestion, match="nothing to check"):
         index.check(text)
-
-
-def test_min_score_is_a_probability(index: Index) -> None:
-    with pytest.raises(InputError, match="not a probability"):
-        index.check("The queen lays the eggs", min_score=50)
 
 
 def test_the_model_is_loaded_for_claims_alone(tmp_path: Path, monkeypatch) -> None:

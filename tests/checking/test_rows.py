@@ -59,12 +59,12 @@ FILES = {
 DOCUMENTS = {name: read_bytes(data, name) for name, data in FILES.items()}
 
 
-def _check(name: str, text: str) -> CheckResult | None:
-    return check_documents(prepared(text), [DOCUMENTS[name]])
+def _check(document: Document, text: str) -> CheckResult | None:
+    return check_documents(prepared(text), [document])
 
 
-def _verdict(name: str, text: str) -> str | None:
-    found = _check(name, text)
+def _verdict(document: Document, text: str) -> str | None:
+    found = _check(document, text)
     return found.verdict if found else None
 
 
@@ -79,7 +79,7 @@ def _verdict(name: str, text: str) -> str | None:
 def test_a_row_is_verbatim_without_its_borders_but_not_without_its_empty_cells(
     text: str, verdict: str
 ) -> None:
-    assert _verdict("a.docx", text) == verdict
+    assert _verdict(DOCUMENTS["a.docx"], text) == verdict
     with fake_index() as index:
         index.add(DOCUMENTS["a.docx"])
         assert index.check(text).verdict == verdict
@@ -99,7 +99,7 @@ def test_a_row_is_verbatim_without_its_borders_but_not_without_its_empty_cells(
     ],
 )
 def test_verbatim(name: str, text: str, first: str, last: str) -> None:
-    check = _check(name, text)
+    check = _check(DOCUMENTS[name], text)
     assert check is not None
     assert check.verdict == "verbatim"
     (place,) = check.places
@@ -123,13 +123,13 @@ def test_verbatim(name: str, text: str, first: str, last: str) -> None:
     ],
 )
 def test_not_verbatim(name: str, text: str) -> None:
-    assert _verdict(name, text) in (None, "near")
+    assert _verdict(DOCUMENTS[name], text) in (None, "near")
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_near_says_which_cell_differs(name: str) -> None:
     given = "Washer\t13\t31\tfelt"
-    check = _check(name, given)
+    check = _check(DOCUMENTS[name], given)
     assert check is not None
     assert check.verdict == "near"
     (place,) = check.places
@@ -143,12 +143,11 @@ def test_near_says_which_cell_differs(name: str) -> None:
 
 def test_rows_of_pdfs() -> None:
     document = read_bytes(_pdf(), "a.pdf")
-    for text, verdict in (("Bolt | 5 | 7", "verbatim"), ("Washer\t12\t31", "verbatim")):
-        check = check_documents(prepared(text), [document])
+    for text in ("Bolt | 5 | 7", "Washer\t12\t31"):
+        check = _check(document, text)
         assert check is not None
-        assert (check.verdict, check.text) == (verdict, text)
-    check = check_documents(prepared("Nut M8 | 9 | "), [document])
-    assert check is None or check.verdict == "near"
+        assert (check.verdict, check.text) == ("verbatim", text)
+    assert _verdict(document, "Nut M8 | 9 | ") in (None, "near")
 
 
 def test_a_comma_between_digits_is_no_border_but_in_files_of_that_form() -> None:
@@ -161,16 +160,14 @@ def test_a_comma_between_digits_is_no_border_but_in_files_of_that_form() -> None
         ("Ulm, 1,234", page, None),
         ("1,234", csv, None),
     ):
-        check = check_documents(prepared(text), [document])
-        assert (check.verdict if check else None) == verdict
+        assert _verdict(document, text) == verdict
 
 
 def test_cells_whose_columns_the_text_does_not_say() -> None:
     """Where columns have no names, an empty cell leaves no trace."""
     document = read_bytes(b"Town,,,Area\nUlm,7,,9\nKiel,,8,3\nBonn,1,2,4\n", "a.csv")
     for text in ("Ulm,7,9", "Ulm,,7,9", "Kiel,8,,3"):
-        check = check_documents(prepared(text), [document])
-        assert check is None or check.verdict == "near", text
+        assert _verdict(document, text) in (None, "near"), text
 
 
 def test_a_row_in_several_lines_of_the_text() -> None:
@@ -178,12 +175,12 @@ def test_a_row_in_several_lines_of_the_text() -> None:
     rows = [[f"value {line} {number}" for number in range(60)] for line in range(3)]
     data = "\n".join(map(",".join, [names, *rows]))
     document = read_bytes(data.encode(), "a.csv")
-    check = check_documents(prepared(",".join(rows[1])), [document])
+    check = _check(document, ",".join(rows[1]))
     assert check is not None
     assert check.verdict == "verbatim"
     assert check.places[0].text.endswith("value 1 59")
     mixed = ",".join([*rows[1][:40], *rows[2][40:]])
-    assert check_documents(prepared(mixed), [document]).verdict == "near"  # type: ignore[union-attr]
+    assert _verdict(document, mixed) == "near"
 
 
 @pytest.fixture(params=[60_000, 0], ids=["small", "large"])
@@ -218,7 +215,7 @@ def test_a_phrase_of_a_question(index: Index) -> None:
 
 def test_a_row_that_recurs_has_its_first_places() -> None:
     data = "Town,Area\n" + "Ulm,7\n" * 200
-    found = check_documents(prepared("Ulm,7"), [read_bytes(data.encode(), "a.csv")])
+    found = _check(read_bytes(data.encode(), "a.csv"), "Ulm,7")
     assert found is not None
     assert found.verdict == "verbatim"
     assert [each.place for each in found.places] == [f"row {n}" for n in range(2, MAX_PLACES + 2)]

@@ -1,5 +1,6 @@
 """Claims beside the sentence that decides them: each true one with a false one of the same kind."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -121,13 +122,6 @@ def test_the_same_in_other_words_is_supported():
     assert as_written("It is closed today.", ["It isn't open today."]) == "It is not open today."
 
 
-def test_a_number_of_a_neighbour_is_no_difference():
-    """Two years of a report stand side by side."""
-    report = passage("Sales rose by 8 percent in 2019.", "Sales fell by 3 percent in 2018.")
-    assert judge("Sales fell by 3 percent in 2018.", [report]).verdict == "supported"
-    assert judge("Sales rose by 8 percent in 2019.", [report]).verdict == "supported"
-
-
 def test_other_languages_get_numbers_and_dates_alone():
     """Negations and opposites of a language that the rules do not know decide nothing."""
     text = passage("Die Gebühr für die Brücke wurde 1998 auf 5 Euro erhöht.")
@@ -162,35 +156,33 @@ def test_a_claim_without_function_words_is_what_the_text_is():
     assert judge("Ein Schild steht auf dem Dach.", [german]).verdict == "related"
 
 
-def test_a_date_beside_another_one_supports_nothing():
-    """The date of the next item is not that of this one."""
-    items = passage(
-        "The nomination of members ends on 17 February.", "Voting starts on 18 February."
-    )
-    assert judge("The nomination of members ends on 18 February.", [items]).verdict != "supported"
-    assert judge("The nomination of members ends on 17 February.", [items]).verdict == "supported"
-
-
-def test_numbers_that_share_a_unit():
-    sold = passage("The van is made with four or six wheels and two doors.")
-    assert judge("The van is made with four wheels.", [sold]).verdict != "contradicted"
-    assert judge("The van is made with six wheels.", [sold]).verdict != "contradicted"
-    assert judge("The van is made with five wheels.", [sold]).verdict == "contradicted"
+REPORT = ("Sales rose by 8 percent in 2019.", "Sales fell by 3 percent in 2018.")
+DATES = ("The nomination of members ends on 17 February.", "Voting starts on 18 February.")
+VAN = ("The van is made with four or six wheels and two doors.",)
 
 
 @pytest.mark.parametrize(
-    ("given", "there", "verdict"),
+    ("sentences", "claim", "verdict"),
     [
-        ("9:36", "9:36 p.m", "supported"),
-        ("21:36", "9:36 p.m", "supported"),
-        ("9:36 a.m", "9:36 p.m", "contradicted"),
-        ("10:36", "9:36 p.m", "contradicted"),
-        ("9:36", "10:36", "contradicted"),
+        # The number or date of a neighbour is no difference, and supports nothing.
+        (REPORT, REPORT[0], "supported"),
+        (REPORT, REPORT[1], "supported"),
+        (DATES, "The nomination of members ends on 18 February.", "contradicted"),
+        (DATES, DATES[0], "supported"),
+        # Numbers that share a unit.
+        (VAN, "The van is made with four wheels.", "supported"),
+        (VAN, "The van is made with six wheels.", "supported"),
+        (VAN, "The van is made with five wheels.", "contradicted"),
+        # Times of the day.
+        (["The meeting ended at 9:36 p.m."], "The meeting ended at 9:36.", "supported"),
+        (["The meeting ended at 9:36 p.m."], "The meeting ended at 21:36.", "supported"),
+        (["The meeting ended at 9:36 p.m."], "The meeting ended at 9:36 a.m.", "contradicted"),
+        (["The meeting ended at 9:36 p.m."], "The meeting ended at 10:36.", "contradicted"),
+        (["The meeting ended at 10:36."], "The meeting ended at 9:36.", "contradicted"),
     ],
 )
-def test_times_of_day(given: str, there: str, verdict: str):
-    closed = passage(f"The meeting was adjourned at {there}.")
-    assert judge(f"The meeting was adjourned at {given}.", [closed]).verdict == verdict
+def test_numbers_beside_others(sentences: Sequence[str], claim: str, verdict: str) -> None:
+    assert judge(claim, [passage(*sentences)]).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -331,26 +323,21 @@ def test_a_model_does_not_judge_by_what_is_about_something_else() -> None:
         assert found.verdict == "related"
 
 
-def test_another_name_is_not_supported() -> None:
+def test_another_name_or_number_is_not_supported() -> None:
     led = passage("From 1988 to 1993 Dr. Elena Maria Ruiz led the excavation with Prof. Kern.")
-    said = [Said(0.95, 0.0, led.best)]
-    for claim, verdict in {
-        "Clara Ruiz was head of the dig.": "related",
-        "In 1988 Clara Ruiz led the excavation.": "related",
-        "Elena Ruiz was head of the dig.": "supported",
-        "E. Ruiz was head of the dig.": "supported",
-        "Dr. Ruiz was head of the dig.": "supported",
-        "Otto Kern dug there.": "supported",
-    }.items():
-        assert judge(claim, [led], lambda passages: said).verdict == verdict, claim
-
-
-def test_a_number_that_is_nowhere_is_not_supported() -> None:
     crash = passage("All 189 people on board of the plane died.", "It was new.")
-    said = [Said(0.95, 0.0, crash.best)]
-    claims = ("The accident killed 157 people.", "The accident killed 189 people.")
-    verdicts = [judge(claim, [crash], lambda passages: said).verdict for claim in claims]
-    assert verdicts == ["related", "supported"]
+    for about, claim, verdict in (
+        (led, "Clara Ruiz was head of the dig.", "related"),
+        (led, "In 1988 Clara Ruiz led the excavation.", "related"),
+        (led, "Elena Ruiz was head of the dig.", "supported"),
+        (led, "E. Ruiz was head of the dig.", "supported"),
+        (led, "Dr. Ruiz was head of the dig.", "supported"),
+        (led, "Otto Kern dug there.", "supported"),
+        (crash, "The accident killed 157 people.", "related"),
+        (crash, "The accident killed 189 people.", "supported"),
+    ):
+        said = Said(0.95, 0.0, about.best)
+        assert judge(claim, [about], lambda passages, said=said: [said]).verdict == verdict, claim
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,8 @@ def test_keys_of_a_file() -> None:
         assert parse(text).matches(held), text
     assert not parse('document != "plan.v2.pdf"').matches(held)
     assert not parse('document != "2024/plan.v2.pdf"').matches(held)
+    for name in ("/x/Makefile", "/x/.profile", "/x/odd."):
+        assert "kind" not in facts(Document(name, "", source=name))
 
 
 @pytest.mark.parametrize("name", ["note", "a/b.md", "", ".hidden", "v1."])
@@ -213,8 +215,3 @@ def test_keys_of_a_given_document(name: str) -> None:
     assert "folder" not in held
     assert held["year"] == 1999.0
     assert held.get("document", "") == (("a/b.md", "b.md") if "/" in name else name)
-
-
-def test_a_file_without_suffix_has_no_kind() -> None:
-    for name in ("/x/Makefile", "/x/.profile", "/x/odd."):
-        assert "kind" not in facts(Document(name, "", source=name))
