@@ -90,7 +90,7 @@ def test_questions_are_matched_by_name() -> None:
     assert row.documents == (2, 3)
 
 
-def test_files_of_other_questions_are_refused() -> None:
+def test_files_that_cannot_be_compared_are_refused() -> None:
     a, b = [record("x", "trials", LOW)], [record("y", "meetings", LOW)]
     with pytest.raises(InputError) as caught:
         compare(a, b, "recall@800")
@@ -98,28 +98,18 @@ def test_files_of_other_questions_are_refused() -> None:
     assert "the second has y on meetings (document, dev)" in str(caught.value)
     with pytest.raises(InputError, match="they share no question"):
         pairs(a, [record("y", "trials", (1.0,), names=("q99",))])
+    same = [record("y", "trials", LOW)]
     with pytest.raises(InputError, match="by the same system"):
-        pairs([*a, record("w", "trials", LOW)], [record("y", "trials", LOW)])
+        pairs([*a, record("w", "trials", LOW)], same)
     with pytest.raises(InputError, match="the second has no system on no task"):
         pairs(a, [])
-
-
-def test_a_result_twice_is_refused() -> None:
-    """Which of two lines counts is for the reader to say."""
     with pytest.raises(InputError, match=r"second file has y on trials .* twice"):
-        pairs([record("x", "trials", LOW)], [record("y", "trials", LOW)] * 2)
-
-
-def test_a_task_that_changed_is_refused() -> None:
-    """A question that is about another document now is another question."""
+        pairs(a, same * 2)  # which of the two counts is for the reader to say
+    # A question that is about another document now is another question.
     with pytest.raises(InputError, match=r"question q0 of task trials is about d0 .* new0"):
-        pairs([record("x", "trials", LOW)], [record("x", "trials", LOW, owner="new")])
-
-
-def test_an_unknown_metric_gets_the_nearest() -> None:
-    a, b = [record("x", "trials", LOW)], [record("y", "trials", LOW)]
+        pairs(a, [record("x", "trials", LOW, owner="new")])
     with pytest.raises(InputError, match=r"unknown metric .recal@800.*'recall@800'"):
-        compare(a, b, "recal@800")
+        compare(a, same, "recal@800")
 
 
 def test_files_of_other_budgets() -> None:

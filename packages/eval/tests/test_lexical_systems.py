@@ -120,16 +120,15 @@ def ranked(opened: Opened, question: str) -> list[tuple[int, float]]:
     return [(place.start, place.score) for place in ranking.best(99)]
 
 
-@pytest.mark.parametrize("question", ["zebra", "", "?", "the of and"])
-def test_a_question_that_stands_nowhere(system: Callable[..., System], question: str) -> None:
+def test_questions_that_stand_nowhere_and_documents_without_text(
+    system: Callable[..., System],
+) -> None:
     opened = system("s", lines).open([Document(name="d", text="whale\nship\nsea")])
-    assert ranked(opened, question) == [(0, 0.0), (6, 0.0), (11, 0.0)]
-
-
-@pytest.mark.parametrize("texts", [[], [""], ["  \n\n", ""]])
-def test_documents_without_text(system: Callable[..., System], texts: list[str]) -> None:
-    opened = system("s", lines).open([Document(name=str(n), text=t) for n, t in enumerate(texts)])
-    assert ranked(opened, "whale") == []
+    for question in ("zebra", "", "?", "the of and"):
+        assert ranked(opened, question) == [(0, 0.0), (6, 0.0), (11, 0.0)], question
+    for texts in ([], [""], ["  \n\n", ""]):
+        documents = [Document(name=str(n), text=text) for n, text in enumerate(texts)]
+        assert ranked(system("s", lines).open(documents), "whale") == []
 
 
 def test_fingerprints_tell_what_the_scores_depend_on() -> None:

@@ -70,11 +70,13 @@ def test_at_budget_by_hand(
     assert found == pytest.approx(dict(zip(AT_BUDGET, wanted, strict=True)))
 
 
-def test_another_document_spends_the_budget() -> None:
+def test_a_place_in_another_document_is_no_hit_and_spends_the_budget() -> None:
     answer = [*places((0, 10), document="other"), *places((0, 10))]
     assert at_budget(answer, question((0, 10)), 10)["recall"] == 0
     found = at_budget(answer, question((0, 10)), 20)
     assert (found["recall"], found["precision"], found["iou"]) == (1, 0.5, 0.5)
+    ranked = at_rank(answer, question((0, 10)))
+    assert ranked == {"mrr@10": 0.5, "hit@1": 0, "hit@5": 1, "hit@10": 1}
 
 
 EVIDENCE = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 6)), min_size=1, max_size=4).map(
@@ -113,12 +115,6 @@ def test_at_rank_by_hand(
 ) -> None:
     found = at_rank(places(*ranked), question(*evidence))
     assert found == pytest.approx(dict(zip(AT_RANK, wanted, strict=True)))
-
-
-def test_a_unit_of_another_document_is_no_hit() -> None:
-    ranked = [*places((0, 10), document="other"), *places((0, 10))]
-    found = at_rank(ranked, question((0, 10)))
-    assert found == {"mrr@10": 0.5, "hit@1": 0, "hit@5": 1, "hit@10": 1}
 
 
 def test_of_documents_by_hand() -> None:

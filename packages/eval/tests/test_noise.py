@@ -102,20 +102,14 @@ SUBJECTS = ("bees", "ships", "rivers", "kings", "clocks", "wolves", "bread", "gl
 VERBS = ("build cells", "carry coal", "reach the sea", "lose a war", "run late", "hunt at night")
 
 
-def documents() -> list[Document]:
-    return [
-        Document(
-            name=subject,
-            text=" ".join(f"In year {n}, {subject} {verb} again." for n, verb in enumerate(VERBS)),
-        )
-        for subject in SUBJECTS
-    ]
-
-
 @pytest.fixture(scope="module")
 def index() -> milepost.Index:
     made = milepost.open(model="landmark-light")
-    made.add(documents())
+    texts = {
+        subject: " ".join(f"In year {n}, {subject} {verb} again." for n, verb in enumerate(VERBS))
+        for subject in SUBJECTS
+    }
+    made.add([Document(name, text) for name, text in texts.items()])
     return made
 
 

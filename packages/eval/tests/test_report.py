@@ -108,12 +108,8 @@ def test_the_plot_shows_the_systems_that_find_most() -> None:
 
 def test_only_documents_were_ranked() -> None:
     figures = {"ndcg@10": (0.5,) * DOCUMENTS * EACH}
-    of_documents = replace(
-        PLANTED[0],
-        metrics={"ndcg@10": 0.5},
-        intervals={"ndcg@10": (0.4, 0.6)},
-        per_question=replace(PLANTED[0].per_question, figures=figures),
-    )
+    owners = PLANTED[0].per_question.documents
+    of_documents = record_of("ours", "won", figures, owners, intervals={"ndcg@10": (0.4, 0.6)})
     with pytest.raises(InputError, match="no record has recall"):
         budget_plot([of_documents], "ours")
     assert rows([of_documents], "ndcg@10", "document").rows[0][1] == "50.0 [40.0, 60.0]"

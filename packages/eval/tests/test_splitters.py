@@ -18,22 +18,7 @@ from milepost_eval.types import Place
 CHROMA = ["\n\n", "\n", ".", "?", "!", " ", ""]
 FEW = settings(max_examples=40, deadline=None)
 WORDS = st.sampled_from(
-    [
-        "a",
-        "aa",
-        "word",
-        "Word.",
-        "The end.",
-        "x" * 13,
-        "é",
-        "😀",
-        " ",
-        "  ",
-        "\n",
-        "\n\n",
-        "\t",
-        "。",
-    ]
+    ["a", "aa", "word", "Word.", "The end.", "x" * 13, "é", "😀", "。", *" \n\t", "  ", "\n\n"]
 )
 REPETITIVE = st.lists(WORDS, max_size=60).map(" ".join) | st.lists(WORDS, max_size=60).map("".join)
 TEXTS = REPETITIVE | st.text(max_size=200)
@@ -175,7 +160,7 @@ DOCUMENTS = [
 ]
 
 
-def test_white_space_belongs_to_no_unit():
+def test_units_have_no_white_space_and_the_best_one_ranks_its_document():
     units = Units.of(DOCUMENTS, split)
     assert [units.texts(number) for number in range(3)] == [
         ["One here.", "Two here.", "Three."],
@@ -184,10 +169,6 @@ def test_white_space_belongs_to_no_unit():
     ]
     assert units.document_offsets.tolist() == [0, 3, 3, 4]
     assert units.place(3, 1.0) == Place("b", 0, 31, 1.0)
-
-
-def test_documents_are_as_good_as_their_best_unit():
-    units = Units.of(DOCUMENTS, split)
     assert Scored(units, np.array([0.5, 0.5, 0.5, 0.6], np.float32)).documents(9) == ["b", "a"]
     assert Scored(units, np.array([0.0, 0.7, 0.0, 0.6], np.float32)).documents(1) == ["a"]
 

@@ -46,9 +46,6 @@ def test_the_system_scores_by_it() -> None:
     wanted = with_neighbours(alone.scores([question])[0], alone.units.document_offsets)
     best = ranking.best(5)
     assert [place.score for place in best] == pytest.approx(sorted(wanted, reverse=True)[:5])
-    for nothing in ([], [Document("empty", "")]):
-        (ranking,) = system.open(nothing).search([question])
-        assert ranking.best(3) == ranking.spend(100) == []
 
 
 SHIPS = "Ships carry grain to the harbour. The captain eats cheese. Cranes lift the grain. " * 6
@@ -60,23 +57,16 @@ def documents():
     return [Document("bees", BEES), Document("ships", SHIPS)]
 
 
-@pytest.mark.parametrize("budget", [60, 200, 100_000])
-def test_what_is_spent_is_what_the_index_returns(documents, budget):
+def test_places_are_the_passages_and_hits_of_the_index(documents):
     encoder = fake_encoder()
     index = milepost.open(model=encoder)
     index.add(documents)
     opened = Milepost("landmark", encoder).open(documents)
     for question, ranking in zip(QUESTIONS, opened.search(QUESTIONS), strict=True):
-        passages = index.search(question, k=None, budget=budget)
-        wanted = [(p.document, p.start, p.end) for p in passages]
-        assert [(p.document, p.start, p.end) for p in ranking.spend(budget)] == wanted
-
-
-def test_best_sentences_are_the_hits_in_order(documents):
-    encoder = fake_encoder()
-    index = milepost.open(model=encoder)
-    index.add(documents)
-    opened = Milepost("landmark", encoder).open(documents)
+        for budget in (60, 200, 100_000):
+            passages = index.search(question, k=None, budget=budget)
+            wanted = [(p.document, p.start, p.end) for p in passages]
+            assert [(p.document, p.start, p.end) for p in ranking.spend(budget)] == wanted
     (ranking,) = opened.search(QUESTIONS[:1])
     passages = index.search(QUESTIONS[0], k=None, budget=100_000)
     hits = sorted((-h.logit, p.document) for p in passages for h in p.hits)
@@ -101,13 +91,6 @@ def test_landmarks_alone_are_cosines(documents):
     assert "Cranes lift" in text[place.start : place.end]
 
 
-def test_no_documents_and_empty_ones_are_no_fault():
-    for system in (Milepost("a", fake_encoder()), Landmarks("b", fake_encoder())):
-        for documents in ([], [Document("empty", "")]):
-            (ranking,) = system.open(documents).search(["What is there?"])
-            assert ranking.best(3) == ranking.spend(100) == ranking.documents(3) == []
-
-
 TEXT = "aaaa bbbb cccc dddd"
 LETTERS = [Document("d", TEXT)]
 
@@ -130,16 +113,27 @@ class _Given:
         return np.array([self._scores] * len(questions), np.float32)
 
 
-def _order(system):
-    (ranking,) = system.open(LETTERS).search(["?"])
-    return [TEXT[p.start] for p in ranking.best(4)]
+FAR = [1.0, 3.0, 2.0, 99.0]
 
 
-def test_by_rank_a_far_outlier_counts_no_more_than_a_first_place():
-    """D leads the one list by far and is last in the other; b is second in both and wins."""
-    first, second = _Given([1.0, 3.0, 2.0, 99.0]), _Given([4.0, 3.0, 2.0, 1.0])
-    assert _order(Fused("f", first, second, by="rank"))[0] == "b"
-    assert _order(Fused("f", first, second, by="score", weight=2.0))[0] == "d"
+@pytest.mark.parametrize(
+    ("first", "second", "options", "order"),
+    [
+        # D leads the one list by far and is last in the other; b is second in both and wins.
+        (FAR, [4.0, 3.0, 2.0, 1.0], {"by": "rank"}, "b"),
+        (FAR, [4.0, 3.0, 2.0, 1.0], {"by": "score", "weight": 2.0}, "d"),
+        # Where no word matches, vectors decide alone.
+        ([3.0, 1.0, 4.0, 2.0], [0.0] * 4, {"by": "rank"}, "cadb"),
+        ([3.0, 1.0, 4.0, 2.0], [0.0] * 4, {"by": "score"}, "cadb"),
+        # The weight is of the first.
+        ([4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0], {"weight": 0.0}, "dcba"),
+        ([4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0], {"weight": 9.0}, "abcd"),
+    ],
+)
+def test_the_order_of_two_lists_joined(first, second, options, order):
+    fused = Fused("f", _Given(first), _Given(second), **options)
+    (ranking,) = fused.open(LETTERS).search(["?"])
+    assert "".join(TEXT[p.start] for p in ranking.best(4)).startswith(order)
 
 
 def test_by_rank_what_no_word_matches_gets_nothing_from_words():
@@ -147,18 +141,6 @@ def test_by_rank_what_no_word_matches_gets_nothing_from_words():
     first, second = _Given([3.0, 4.0, 2.0, 1.0]), _Given([0.0, 0.0, 7.0, 0.0])
     (ranking,) = Fused("f", first, second, by="rank").open(LETTERS).search(["?"])
     assert ranking.scores.tolist() == pytest.approx([1 / 62, 1 / 61, 1 / 63 + 1 / 61, 1 / 64])
-
-
-@pytest.mark.parametrize("by", ["rank", "score"])
-def test_where_no_word_matches_vectors_decide_alone(by):
-    fused = Fused("f", _Given([3.0, 1.0, 4.0, 2.0]), _Given([0.0] * 4), by=by)
-    assert _order(fused) == list("cadb")
-
-
-def test_by_score_the_weight_is_of_the_first():
-    first, second = _Given([4.0, 3.0, 2.0, 1.0]), _Given([1.0, 2.0, 3.0, 4.0])
-    assert _order(Fused("f", first, second, weight=0.0)) == list("dcba")
-    assert _order(Fused("f", first, second, weight=9.0)) == list("abcd")
 
 
 def test_systems_over_other_units_cannot_be_joined():
@@ -240,11 +222,15 @@ def test_windows_that_overlap_are_paid_for_again() -> None:
         assert sum(lengths[:-1]) < budget
 
 
-@pytest.mark.parametrize("documents", [(), (DOCUMENTS[1],)])
-@pytest.mark.parametrize("window", [0, 2])
-def test_nothing_to_search(documents: tuple[Document, ...], window: int) -> None:
-    opened = dense(window).open(documents)
-    assert opened.scores(["Why?"]).shape == (1, 0)
-    (ranking,) = opened.search(["Why?"])
-    assert (ranking.best(3), ranking.spend(100), ranking.documents(3)) == ([], [], [])
-    assert opened.tokens == 0
+@pytest.mark.parametrize("documents", [(), (Document("empty", ""),)])
+def test_nothing_to_search(documents: tuple[Document, ...]) -> None:
+    alone = Landmarks("landmark-only", fake_encoder())
+    blank = DOCUMENTS[1:2]
+    vectors = [dense(window).open(each) for window in (0, 2) for each in (documents, blank)]
+    others = (Milepost("landmark", fake_encoder()), alone, Scales("landmark-scales", alone))
+    for opened in (*vectors, *(system.open(documents) for system in others)):
+        (ranking,) = opened.search(["Why?"])
+        assert ranking.best(3) == ranking.spend(100) == ranking.documents(3) == []
+    for opened in vectors:
+        assert opened.scores(["Why?"]).shape == (1, 0)
+        assert opened.tokens == 0

@@ -60,17 +60,16 @@ def test_a_wrong_folder_is_told(
     assert str(tmp_path) in str(caught.value)
 
 
-def test_a_folder_without_files_is_unreadable(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFile, match=r"questions\.jsonl\.gz cannot be read"):
-        read_folder(tmp_path, "dev")
-
-
 def test_names_of_folders_and_files(tmp_path: Path) -> None:
     path = folder(tmp_path / "t", DOCUMENTS, [QUESTION])
     assert load(str(path), "dev").questions[0].name == "q"
     own = tmp_path / "own.jsonl"
     own.write_text(json.dumps({"text": "One.", "question": "How many?", "spans": [[0, 3]]}))
     assert load(str(own), "dev").name == "own"
+    with pytest.raises(InputError, match=r"written\.txt is not a task.*\.jsonl"):
+        load(str(own.rename(tmp_path / "written.txt")), "dev")
+    with pytest.raises(UnreadableFile, match=r"questions\.jsonl\.gz cannot be read"):
+        read_folder(tmp_path, "dev")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +91,6 @@ def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Pat
 def test_missing_shared_data_says_what_to_do(data: Path | None) -> None:
     with pytest.raises(InputError, match=r"--data FOLDER, or MILEPOST_DATA"):
         load("written", "dev", data)
-
-
-def test_a_text_is_no_file_of_questions(tmp_path: Path) -> None:
-    path = tmp_path / "written.txt"
-    path.write_text("Leave is signed by the head of office.")
-    with pytest.raises(InputError, match=r"written\.txt is not a task.*\.jsonl"):
-        load(str(path), "dev")
 
 
 @pytest.fixture
@@ -132,6 +124,8 @@ def test_beir(beir: Path) -> None:
     assert question.relevant == {"d1": 2, "d2": 1}
     assert (question.document, question.spans) == ("d1", ())
     assert task.notes == ("left out: 1 question without a relevant document",)
+    with pytest.raises(UnreadableFile, match="has judgements for test"):
+        read_beir(beir, "dev")
 
 
 def test_beir_judgements_as_lines(beir: Path) -> None:
@@ -156,11 +150,6 @@ def test_beir_mistakes_are_named(beir: Path, row: str, problem: str) -> None:
     (beir / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{row}\n")
     with pytest.raises(InputError, match=rf"test\.tsv, {problem}"):
         read_beir(beir, "test")
-
-
-def test_beir_names_the_splits_it_has(beir: Path) -> None:
-    with pytest.raises(UnreadableFile, match="has judgements for test"):
-        read_beir(beir, "dev")
 
 
 def task_of(counts: dict[str, int]) -> Task:

@@ -141,6 +141,9 @@ def test_it_reads_as_the_encoder_does_and_a_second_time_without_the_network(tmp_
     second = again[1].encode(Document("d", TEXT))
     assert again[2].calls == 0
     assert second.vectors.tobytes() == first.vectors.tobytes()
+    _, narrow, other = _remembered(tmp_path / "v.sqlite", window=200)
+    narrow.encode(Document("d", TEXT))
+    assert other.calls > 0  # another window is another reading
 
 
 def test_questions_are_kept_too(tmp_path):
@@ -150,10 +153,3 @@ def test_questions_are_kept_too(tmp_path):
     assert engine.calls == 1
     assert np.abs(vectors[0] - plain.encode_query(question)).max() < 1e-3
     assert vectors[0].tobytes() == vectors[1].tobytes()
-
-
-def test_another_window_is_another_reading(tmp_path):
-    _remembered(tmp_path / "v.sqlite")[1].encode(TEXT)
-    _, encoder, engine = _remembered(tmp_path / "v.sqlite", window=200)
-    encoder.encode(TEXT)
-    assert engine.calls > 0
