@@ -30,10 +30,10 @@ _MAX_FIGURE = 40
 _MAX_FIGURED = 12  # characters of a label like "18 - 49": longer ones are amounts
 _YEAR = re.compile(  # or a part of one
     r"(?:(?:[QH][1-4]|[1-4][QH]|FY)\s?)?(?:19|20)\d\d(?:\s?[/–-]\s?(?:19|20)?\d\d)?"
-    r"(?:,?\s[^\W\d]\w*)?(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*+))*|[QH][1-4]|[1-4][QH]",
+    r"(?:,?\s[^\W\d]\w*)?(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*))*|[QH][1-4]|[1-4][QH]",
     re.I,
 )
-_UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|.*(?:[^\W\d]|=).*)\)")
+_UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
 

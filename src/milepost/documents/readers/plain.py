@@ -22,7 +22,9 @@ _NUMBERED = re.compile(
     r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
 )
 
-_DRAWN = re.compile(r"(?:^[ \t]*\+(?:[-=:]+\+)+[ \t]*\n(?:[ \t]*\|.*\n?)*){2,}", re.MULTILINE)
+_DRAWN = re.compile(
+    r"(?:^[ \t]*\+(?:[-=:]+\+)+[ \t]*(?:\n|\Z)(?:[ \t]*\|.*(?:\n|\Z))*){2,}", re.MULTILINE
+)
 _ABOVE = 300  # characters above a table in which its caption is looked for
 _ROW = re.compile(r"^(?=[^\n]*\S)", re.MULTILINE)
 
