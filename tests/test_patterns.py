@@ -1,4 +1,4 @@
-"""Regular expressions: none takes exponential time for what a file may hold."""
+"""Regular expressions: none doubles its time with each of 26 repeats of what files may hold."""
 
 import signal
 from collections.abc import Iterator
@@ -43,7 +43,6 @@ def is_slow(pattern: Any, text: str) -> bool:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers of a process")
 def test_no_pattern_takes_exponential_time() -> None:
-    """One that doubles its time with each of 26 repeats takes seconds."""
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     texts = [f"{first}{part * 26}\0!" for first, part in product(BEGINNINGS, REPEATED)]
     slow = [name for each, name in dict(patterns()).items() if any(is_slow(each, x) for x in texts)]

@@ -105,7 +105,7 @@ def print_passages(
                 excerpts, words, detail, out, settings.colour, room, likely=result.calibrated
             )
             if detail.bars:
-                _print_map(asked.index, result, out)
+                _print_map(asked.index, result, shown[:printed], out)
         left = len(result.passages) - printed
         kind = "weaker" if printed == len(shown) else "more"
         count = f"{counted(left, f'{kind} result')}: --all"
@@ -333,8 +333,10 @@ def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def _print_map(index: Index, result: SearchResult, out: Console) -> None:
-    """Print for each document how well its parts match, with the passages' numbers below."""
+def _print_map(
+    index: Index, result: SearchResult, printed: Sequence[Passage], out: Console
+) -> None:
+    """Print for each document how well its parts match, the numbers of what is printed below."""
     if not can_show(BARS, sys.stdout):
         return
     names = list(dict.fromkeys(passage.document for passage in result.passages))
@@ -342,7 +344,7 @@ def _print_map(index: Index, result: SearchResult, out: Console) -> None:
     for name in names:
         cells = strip(result.relevance[name], min(CELLS, out.width - len(INDENT) - 3))
         bars = "".join(BARS[min(len(BARS) - 1, max(0, int(value * len(BARS))))] for value in cells)
-        places = _places(result.passages, name, sizes.get(name, 0), len(cells))
+        places = _places(printed, name, sizes.get(name, 0), len(cells))
         for line in ("", visible_name(shown_path(name)), INDENT + bars, INDENT + places):
             print_line(out, line)
 
