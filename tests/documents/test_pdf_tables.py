@@ -110,6 +110,7 @@ def test_tables_have_a_caption_columns_and_sections() -> None:
     page.text(290, 730, "Year ended June 30,")
     rows = [
         (("2022", 300), ("2021", 400)),
+        (("Dues", 72), ("1,150.5", 318), ("£9.9", 429), ("on page 9", 480)),  # no names
         (("Ships", 72),),
         (("Tugs and barges", 72), ("$", 290), ("1,200", 318), ("$", 349), ("(30", 418), (")", 435)),
         (("Ropes sold by 2020", 72), ("5", 334), ("-", 434)),

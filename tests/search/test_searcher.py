@@ -86,8 +86,7 @@ def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
     (passage,) = asked(stored(d=["Alpha beta gamma delta epsilon. "]), ["gamma"], budget=12)
     assert passage.text == "Alpha beta"
     assert [(hit.start, hit.end) for hit in passage.hits] == [(0, 10)]
-    store = empty_store()
-    put(store, "d", ["The only one. "], vectors=np.stack([unit(1)]))
+    put(store := empty_store(), "d", ["The only one. "], vectors=np.stack([unit(1)]))
     put(store, "e", ["Alpha beta gamma delta epsilon zeta. "], vectors=np.stack([unit(9)]))
     for budget, more in (
         (22, []),

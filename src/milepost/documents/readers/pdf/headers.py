@@ -39,9 +39,9 @@ _OF_ALL = re.compile(r"\(.*\b(?:thousands|millions|billions|unaudited)\b.*\)", r
 _NO_NAME = re.compile(r"\b(?:19|20)\d\d (?:19|20)\d\d\b|.{30}:$")
 """Years of two columns in one, a sentence before the table."""
 _AMOUNT = re.compile(
-    r"[-–−(]?(?:[$€£¥]\s?\(?\d[\d,.]*|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[,.]\d+)\)?"
+    r"[-–−(]?(?:[$€£¥]\s?\(?(?!0?00\b)\d[\d,.]*|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[,.]\d+)\)?"
 )
-"""A figure that is neither a date nor the number of a column."""
+"""A figure that is neither a date nor the number of a column, nor a unit such as £000."""
 _LONGEST = 200
 """Characters of the name of a column, at most: more, and it is something else."""
 
