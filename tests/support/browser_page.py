@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 CHROMIUM = Path("/usr/bin/chromium")
-PATIENCE = 30_000
+PATIENCE = 60_000
 """Milliseconds that a loaded machine may take for one step."""
 
 Tab = Callable[..., AbstractContextManager["Page"]]
