@@ -93,7 +93,7 @@ def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
         (40, ["Alpha beta gamma delta"]),
     ):  # less than half of one is left out
         found = asked(store, ["one"], k=None, budget=budget)
-        assert [passage.text for passage in found] == ["The only one.", *more]
+        assert [each.text for each in found] == ["The only one.", *more]
 
 
 def test_page_and_heading_are_the_best_hits() -> None:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -103,28 +103,28 @@ def test_the_page_comes_before_the_model() -> None:
 
 @pytest.mark.parametrize("where", ["open", "make"])
 def test_what_cannot_be_made_ends_the_server(where: str) -> None:
-    go, said = threading.Event(), []
+    go, said, found = threading.Event(), [], []
 
     def fail(_: Any = None) -> Any:
         assert go.wait(20)
         raise StoreError("the index is not one", "another folder")
 
-    steps: dict[str, Callable[..., Any]] = {"open": lambda: "index", "make": lambda _: None}
-    steps[where] = fail
+    steps: dict[str, Any] = {"open": lambda: "index", "make": lambda _: None, where: fail}
 
     class Watched(Starting):
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            if scope.get("path") == "/documents":  # it waits for an index that cannot be made
+            if scope.get("path") == "/documents":
+                while where == "make" and not said:
+                    await anyio.sleep(0.01)
                 go.set()
             await super().__call__(scope, receive, send)
 
     app = Watched(steps["open"], steps["make"], SETTINGS)
     at = listen(SETTINGS)
-    found: list[int] = []
 
     def ask() -> None:
-        url = f"http://127.0.0.1:{at.getsockname()[1]}"
-        with httpx2.Client(base_url=url, timeout=20) as client:
+        address = f"http://127.0.0.1:{at.getsockname()[1]}"
+        with httpx2.Client(base_url=address, timeout=20) as client:
             while not found:
                 with suppress(httpx2.TransportError):  # not listening yet
                     found.append(client.get("/").status_code)
