@@ -28,7 +28,7 @@ def test_a_file_is_searched_without_set_up(cli, usual_model, notes):
     assert re.fullmatch(r"(milepost: \d weaker results?: --all\n)?", result.stderr)
     (prices := notes / "prices.md").write_text("| Metal | 2023 |\n|--|--|\n| Gold | 1,943 |\n")
     result = cli("search", "price of gold", prices, *usual_model)
-    assert result.stdout == f"{prices}:3: Metal: Gold | 2023: 1,943\n"
+    assert result.stdout == f"{prices}:3: | Gold | 1,943 | (Metal | 2023)\n"
 
 
 def test_json_has_every_field_and_true_offsets(cli, model, db):

@@ -18,8 +18,8 @@ from milepost.cli.console.layout import (
     INDENT,
     Block,
     Limits,
-    best_row,
     fit,
+    names_above,
     rows_of,
     shortened,
     wrapped,
@@ -199,15 +199,16 @@ def _has_lines(passage: Passage) -> bool:
 def _one_line(excerpt: Excerpt) -> Text:
     """A result as ``grep`` prints it: ``path:page: sentence``, or the line in text files.
 
-    Cells of a table stand after the names of their columns.
+    Behind a row of a table are the names of its columns.
     """
     passage = excerpt.passage
     name = passage.document if passage.source is None else shown_path(passage.source)
     number = excerpt.line if passage.page is None else passage.page
     at = "" if number is None else f":{number}"
-    sentence = best_row(passage) or passage.best.text
-    words = visible(" ".join(sentence.split()))
-    return Text.assemble((visible_name(name), "name"), f"{at}: ", words)
+    sentence = visible(" ".join(passage.best.text.split()))
+    names = names_above(passage)
+    above = visible(f" ({names})") if names else ""
+    return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence, (above, "aside"))
 
 
 def head(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import zip_longest
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -129,13 +128,10 @@ def rows_of(passage: Passage) -> Text | None:
     return shown
 
 
-def best_row(passage: Passage) -> str | None:
-    """Return the row that answers, with the names of its columns; None without such a table."""
+def names_above(passage: Passage) -> str:
+    """Return the names of the columns of the row that answers, where it does not hold them."""
     table, best = passage.table, passage.best
-    if table is None or not table.columns:
-        return None
-    row = next((row for row in table.rows if row.start <= best.start < row.end), None)
-    if row is None:
-        return None
-    named = zip_longest(table.columns, row.cells, fillvalue="")
-    return " | ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
+    if table is None or not any(row.start <= best.start < row.end for row in table.rows):
+        return ""
+    names = [name for name in table.columns if name]
+    return "" if all(f"{name}: " in best.text for name in names) else " | ".join(names)
