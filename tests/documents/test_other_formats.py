@@ -91,8 +91,8 @@ MAIL = b"From: a@x.org\nSubject: Well\nContent-Type: text/plain\n\nThe well is d
         ),
         (
             b"<?xml version='1.0'?><office:document xmlns:office='o' xmlns:text='t'><office:body>"
-            b"<office:text><text:p>The well is dry.</text:p></office:text></office:body>"
-            b"</office:document>",
+            b"<office:text><text:p>The well is dry.</text:p><office:body><office:spreadsheet>"
+            b"</office:spreadsheet></office:body></office:text></office:body></office:document>",
             "a.fodt",
         ),
     ],

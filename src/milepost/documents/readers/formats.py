@@ -105,7 +105,8 @@ _XML = re.compile(
 
 _READ_XML = {b"FictionBook": "fiction book", b"office:document": "opendocument"}
 
-_SHEETS = re.compile(rb"<office:spreadsheet[\s>]|^application/vnd.oasis.opendocument.spreadsheet")
+_BODY = re.compile(rb"<office:body\b[^>]*>\s*<office:(\w+)")
+"""The kind of an open document; in its body may be documents of other kinds."""
 _SAVED = re.compile(
     rb"\s*(?:(?:Date|Message-ID|Subject|MIME-Version|X-[\w-]+): .*\n)*"
     rb"(?:From: <?Saved by|Content-Type: multipart/related)",
@@ -242,7 +243,7 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         known = b"FictionBook" if xml[1].endswith(b"FictionBook") else xml[1]
         if known not in _READ_XML:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
-        return "sheets" if _SHEETS.search(data) else _READ_XML[known]
+        return "sheets" if _has_sheets(data) else _READ_XML[known]
     chosen = SUFFIXES.get(suffix, "plain")
     if suffix == ".xls" and b"\0" not in head:  # programs of sheets open text with this suffix
         return "delimited"
@@ -267,6 +268,14 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     return chosen
 
 
+def _has_sheets(held: bytes) -> bool:
+    """Whether the content of an open document, or its type, is that of a spreadsheet."""
+    body = _BODY.search(held)
+    return held.startswith(b"application/vnd.oasis.opendocument.spreadsheet") or (
+        body is not None and body[1] == b"spreadsheet"
+    )
+
+
 def _zipped(data: bytes, name: str) -> str:
     from milepost.documents.readers.archive import Archive
     from milepost.documents.readers.office import main_part
@@ -284,7 +293,7 @@ def _zipped(data: bytes, name: str) -> str:
         return "fiction book"
     if "content.xml" in parts:
         held = archive.read("mimetype" if "mimetype" in parts else "content.xml")
-        return "sheets" if _SHEETS.search(held) else "opendocument"
+        return "sheets" if _has_sheets(held) else "opendocument"
     raise UnreadableFile(f"{name} is a zip archive", "unpack it first")
 
 
