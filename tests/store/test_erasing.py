@@ -25,6 +25,8 @@ def kept(place: Path | str, tmp_path: Path) -> tuple[Store, Files]:
         from milepost.store.postgres.address import parse
 
         files = partial(table_files, parse(str(place)).schema)
+        # Other tests read in the same database: a vacuum waits for their transactions.
+        return opened(place, patience_s=60.0), files
     return opened(place), files
 
 

@@ -10,6 +10,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from milepost.errors import IndexBusy
 from milepost.store import Entry, erase_store
@@ -60,6 +61,24 @@ with get_context("fork").Pool(1) as pool:
     store = opened(sys.argv[1])
     store.put(numbered(1))
     print(pool.apply(count, (0,)), pool.apply(count, (2,)), count(0))
+"""
+
+REFUSED = """
+import sys
+from multiprocessing import get_context
+from milepost.errors import StoreError
+from support.store_entries import numbered, opened
+
+def use(again):
+    try:
+        (opened(sys.argv[1]) if again else store).put(numbered(2))
+    except StoreError as error:
+        return "forked" in str(error)
+
+store = opened(sys.argv[1])
+store.put(numbered(0))
+with get_context("fork").Pool(1) as pool:
+    print(pool.map(use, [False, True]))
 """
 
 
@@ -142,11 +161,18 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
     assert len(reads(reader).documents()) == 3
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 def test_a_forked_process_reads_and_writes_beside_its_parent(
     place: Path | str, child: Child
 ) -> None:
     """It cannot share the parent's connections, nor their locks."""
     assert child(FORKING, place).communicate(timeout=100)[0] == "1 1\n2 3 3\n"
+
+
+@pytest.mark.parametrize("place", ["lance"], indirect=True)
+def test_a_forked_process_is_refused_where_it_would_crash(place: str, child: Child) -> None:
+    """LanceDB 0.40 ends by a signal or hangs in most children that write."""
+    assert child(REFUSED, place).communicate(timeout=100)[0] == "[True, True]\n"
 
 
 def test_threads_share_a_store(place: Path | str) -> None:

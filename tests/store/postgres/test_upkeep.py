@@ -9,11 +9,12 @@ pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
 
 import psycopg
 
+from milepost.errors import IndexBusy
 from milepost.filters import parse
 from milepost.store import DocumentSelection
 from milepost.store.postgres import PostgresStore, schema, upkeep
 from milepost.store.postgres.address import parse as parsed
-from support.postgres import ask, fresh_schema
+from support.postgres import ask, fresh_schema, server
 from support.store_entries import entry, opened, rows
 from support.store_reads import nearest
 from support.threads import at_once
@@ -124,3 +125,16 @@ def test_settings_with_spaces_reach_the_server() -> None:
             shown = state._session.ask(("SHOW geqo", {}), ("SHOW work_mem", {}))
         assert shown[0] == [("off",)]
         store.close()
+
+
+def test_removed_text_that_a_transaction_may_read_is_named(address: str) -> None:
+    """The server keeps it for every transaction of the database, whatever that one reads."""
+    store = opened(address, patience_s=0.0)
+    for name in ("one", "two"):
+        store.put(entry(name, ["Some words. "]))
+    with psycopg.connect(server()) as other:
+        other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        other.execute("SELECT 1")
+        store.delete("one")
+        with pytest.raises(IndexBusy, match="keeps removed text"):
+            store.vacuum(now=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,9 +14,22 @@ _AGAIN = "the same command again"
 _KEYS = "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN in the environment"
 
 
+_process = 0  # the first one to use LanceDB
+
+
 @contextmanager
 def translated(address: Address) -> Iterator[None]:
-    """Turn errors of LanceDB, which are told apart by their text alone, into Milepost's."""
+    """Turn errors of LanceDB, which are told apart by their text alone, into Milepost's.
+
+    LanceDB's threads stay behind in a fork; the child is refused before it hangs or crashes.
+    """
+    global _process
+    _process = _process or os.getpid()
+    if _process != os.getpid():
+        raise StoreError(
+            f"{address.label}: LanceDB does not work in a process that was forked after its use",
+            "multiprocessing.get_context('spawn')",
+        )
     try:
         yield
     except (ValueError, RuntimeError, OSError) as error:

@@ -236,7 +236,7 @@ def erase(connection: psycopg.Connection[Any], address: Address) -> None:
         _alone(connection)
         if _version(connection, address) is None:
             raise missing(address.label)
-        for table in ("meta", "counter", "totals", "documents", *PARTED):
+        for table in ("documents", "totals", "counter", "meta", *PARTED):
             connection.execute(
                 sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(address.schema, table))
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from psycopg import IsolationLevel
 from psycopg import errors as pg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from milepost._forking import run_in_child
 from milepost.errors import IndexBusy, StoreError
 from milepost.store.base import DocumentInfo, Entry, Statistics
 from milepost.store.check import check_entry
@@ -63,7 +63,7 @@ class PostgresStore:
         self.fingerprint, self.dimensions = fingerprint, dimensions
         self._read_only, self._patience = read_only, patience_s
         self._puts = 0
-        self._process = os.getpid()
+        self._closed = False
         self._writer: Connection | None = None
         self._pool: ConnectionPool[Connection] | None = None
         with translated(self._address), connect(self._address, patience_s) as connection:
@@ -71,6 +71,12 @@ class PostgresStore:
                 connection, self._address, fingerprint, dimensions, create=create
             )
         self._pool = self._readers()
+        run_in_child(self._forget)
+
+    def _forget(self) -> None:
+        """Let the child of a fork make connections of its own."""
+        _of_parent.append((self._pool, self._writer))
+        self._pool = self._writer = None
 
     def _readers(self) -> ConnectionPool[Connection]:
         session_settings = settings(self._address, self._patience, self._extension)
@@ -94,12 +100,10 @@ class PostgresStore:
         )
 
     def _open(self) -> ConnectionPool[Connection]:
-        if self._pool is None:
+        if self._closed:
             raise StoreError(f"the index {self._address.label} is closed")
-        if self._process != os.getpid():
-            _of_parent.append((self._pool, self._writer))
-            self._pool, self._writer = self._readers(), None
-            self._process = os.getpid()
+        if self._pool is None:
+            self._pool = self._readers()
         return self._pool
 
     @contextmanager
@@ -146,7 +150,14 @@ class PostgresStore:
         return self._write(delete)
 
     def vacuum(self, *, now: bool = False) -> None:
-        self._write(partial(upkeep.vacuum, now=now))
+        until = time.monotonic() + self._patience
+        while self._write(partial(upkeep.vacuum, now=now)):
+            if time.monotonic() > until:
+                raise IndexBusy(
+                    f"{self._address.label}: a transaction of the database keeps removed text",
+                    "end it, then milepost remove --now --db ADDRESS",
+                )
+            time.sleep(0.1)
 
     def remains(self, *, now: bool) -> str:
         """See ``Store``; what belongs to the whole server is not Milepost's to rewrite."""
@@ -159,9 +170,7 @@ class PostgresStore:
         self._write(upkeep.optimize)
 
     def close(self) -> None:
-        if self._process != os.getpid():
-            _of_parent.append((self._pool, self._writer))
-            self._pool = self._writer = None
+        self._closed = True
         if self._pool is not None:
             self._pool.close()
             self._pool = None
