@@ -288,3 +288,14 @@ def test_tables_with_parts_in_other_places() -> None:
         table = last.rows(document.text, 0, [(at, at + 1)], (0, end))
         assert (table.caption, table.columns) == ("Table: C" if data == DRAWN else "C", ("A", "B"))
         assert table.rows[-1].cells == (("x", "1 2 3 4") if data.endswith(nested) else ("3", "4"))
+
+
+def test_tables_in_html_inside_markdown() -> None:
+    """They are written as rows, but for one with Markdown inside."""
+    page = f"# One\n\n<div><table>\n{TOP}\n\n{ROWS}</table></div>\n\n## Two\n"
+    document = read_bytes(page.encode(), "a.md")
+    assert document.text == "# One\n\n<div>\nA | B\n1 | 2\n3 | 4\n</div>\n\n## Two\n"
+    found = [(mark.kind, document.text[mark.offset]) for mark in document.marks]
+    assert found == [("heading", "O"), ("table", "A"), ("columns", "A"), ("heading", "T")]
+    page = page.replace("<td>1", "<td>\n\n```sh\nls\n```\n")
+    assert read_bytes(page.encode(), "a.md").text == page

@@ -1,24 +1,30 @@
-"""Read Markdown: the unchanged source, with the blocks and headings that the parser finds."""
+"""Read Markdown: the source, with the blocks and headings that the parser finds.
+
+Only tables in HTML are changed: their rows are written as those of pages.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from milepost.documents import plain_yaml
 from milepost.documents.encoding import decode
-from milepost.documents.readers import metadata
-from milepost.documents.readers.builder import caption_in, table_marks
+from milepost.documents.readers import html, metadata
+from milepost.documents.readers.builder import TextBuilder, caption_in, table_marks
 from milepost.documents.readers.plain import drawn_tables
 from milepost.documents.vaults import readable, vault_of
 from milepost.properties import EMPTY, Properties
 from milepost.table_rows import cells_of
-from milepost.types import Document, Mark
+from milepost.types import Document, Mark, Span
 
 _FRONT = re.compile(r"---\n((?:.*\n)*?)(?:---|\.\.\.)\n")
 _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _EMPHASIS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)|<[^>]+>")
-_HTML_ROW = re.compile(r"<tr\b", re.I)
+_HTML_TABLE = re.compile(r"<(/?)table\b[^<>]*>", re.I)
 _INK = re.compile(r"[^\s#]")
 
 _UNITS = frozenset(
@@ -28,15 +34,65 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; its text is not changed, except in Obsidian notes (``readable``)."""
+    """Read a Markdown file; what is changed in Obsidian notes, see ``readable``."""
     text, notes = decode(data, name)
     if source is not None and vault_of(source) is not None:
         text = readable(text)
-    marks, blocks = _structure(text)
+    pieces = _pieces(text, name)
+    text = "".join(each if isinstance(each, str) else each.text for each in pieces)
+    marks, blocks = _structure(
+        "".join(each if isinstance(each, str) else "\n" * len(each.text) for each in pieces)
+    )
+    start = 0
+    for each in pieces:
+        if isinstance(each, Document):
+            marks += [replace(mark, offset=start + mark.offset) for mark in each.marks]
+            blocks += [start + block for block in each.blocks or ()]
+            notes += each.notes if each.text else ()
+        start += len(each if isinstance(each, str) else each.text)
     properties, said = _front_matter(text)
     return Document(
-        name, text, marks, source, notes=notes + said, blocks=blocks, properties=properties
+        name,
+        text,
+        tuple(sorted(marks, key=lambda mark: mark.offset)),
+        source,
+        notes=notes + said,
+        blocks=tuple(sorted(blocks)),
+        properties=properties,
     )
+
+
+def _pieces(text: str, name: str) -> list[str | Document]:
+    """Split a text into tables in HTML, as they are read, and what is around them."""
+    if not _HTML_TABLE.search(text):
+        return [text]
+    pieces: list[str | Document] = []
+    last = 0
+    for start, end in _html_tables(text):
+        built = TextBuilder()
+        html.write(text[start:end], built)
+        inline = text[text.rfind("\n", 0, start) + 1 : start].strip()
+        pieces += text[last:start] + "\n" * bool(inline), built.document(name, None)
+        last = end
+        if text[last : last + 1] not in ("", "\n"):
+            pieces.append("\n")
+    return [*pieces, text[last:]]
+
+
+def _html_tables(text: str) -> Iterator[Span]:
+    """Yield where tables in HTML are, with no Markdown inside."""
+    tokens, offsets = _parsed(text)
+    for is_html, group in groupby(tokens, lambda token: token.type == "html_block"):
+        lines = [line for token in group if is_html for line in token.map]
+        if not lines:
+            continue
+        start = depth = 0
+        for tag in _HTML_TABLE.finditer(text, offsets[lines[0]], offsets[lines[-1]]):
+            start = start if depth else tag.start()
+            depth += -1 if tag[1] else 1
+            if not depth:
+                yield start, tag.end()
+            depth = max(depth, 0)
 
 
 def _front_matter(text: str) -> tuple[Properties, tuple[str, ...]]:
@@ -51,31 +107,36 @@ def _front_matter(text: str) -> tuple[Properties, tuple[str, ...]]:
     return (metadata.front_matter(values) if isinstance(values, dict) else EMPTY), ()
 
 
-def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
+def _parsed(text: str) -> tuple[list[Any], list[int]]:
+    """Return the parser's tokens, whose lines are those of the text, and where lines begin."""
     from markdown_it import MarkdownIt
 
     # Inline markup is not needed here, and takes most of the parsing time.
     parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
-    front = _FRONT.match(text)
-    skipped = text[: front.end()].count("\n") if front else 0
     offsets = [0]
     for line in text.split("\n"):
         offsets.append(offsets[-1] + len(line) + 1)
-    marks: list[Mark] = []
-    blocks: set[int] = set(offsets[:skipped])
+    front = _FRONT.match(text)
+    skipped = text[: front.end()].count("\n") if front else 0
     tokens: list[Any] = parser.parse(text[offsets[skipped] :])
+    for token in tokens:
+        token.map = token.map and [line + skipped for line in token.map]
+    return tokens, offsets
+
+
+def _structure(text: str) -> tuple[list[Mark], list[int]]:
+    tokens, offsets = _parsed(text)
+    front = _FRONT.match(text)
+    marks: list[Mark] = []
+    blocks = set(offsets[: text[: front.end()].count("\n")] if front else [])
     for number, token in enumerate(tokens):
         if token.map is None:
             continue
-        first, last = (line + skipped for line in token.map)
+        first, last = token.map
         if token.type in _LINES:
             blocks.update(offsets[first:last])
         elif token.type in _UNITS:
             blocks.add(offsets[first])
-        if token.type == "html_block":
-            blocks.update(
-                row.start() for row in _HTML_ROW.finditer(text, offsets[first], offsets[last])
-            )
         if token.type == "table_open":
             start, end = offsets[first], min(offsets[last], len(text))
             names = [_plain(text[a:b]) for a, b in cells_of(text, start, offsets[first + 1])]
@@ -88,8 +149,7 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
             if ink and words:
                 marks.append(Mark(ink.start(), "heading", words, int(token.tag[1])))
     marks += drawn_tables(text)
-    inside = tuple(sorted(block for block in blocks if block < len(text)))
-    return tuple(sorted(marks, key=lambda mark: mark.offset)), inside
+    return marks, [block for block in blocks if block < len(text)]
 
 
 def _plain(words: str) -> str:

@@ -6,11 +6,12 @@ torch; see ``docs/dependencies.md`` and ``bench/``.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from milepost._forking import free_in_child
@@ -25,6 +26,7 @@ ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
 """Allocators that crash a compiling process if preloaded (openvino issue 29025; 2026.4 too)."""
 
 _NO_MEMORY = "alloc"  # of "std::bad_alloc", "can't alloc" and "Cannot allocate memory"
+_AT_EXIT_S = 10.0
 
 
 def usable_cpus() -> int:
@@ -68,7 +70,9 @@ class OpenVinoEngine:
         self._request = self._compiled.create_infer_request()
         # An infer request accepts one caller at a time and rejects others. Each call uses all
         # threads of the engine, so waiting loses no throughput.
-        self._one = free_in_child(Lock())
+        self._one = free_in_child(RLock())
+        # A thread that a program leaves behind in native code aborts it when it ends.
+        atexit.register(self._one.acquire, timeout=_AT_EXIT_S)
 
     @property
     def dimensions(self) -> int:
