@@ -31,6 +31,7 @@ MarkKind = Literal[
     "sheet",
     "cell",
     "row",
+    "time",
     "line",
     "hidden",
     "table",
@@ -39,8 +40,8 @@ MarkKind = Literal[
 ]
 
 _INSIDE: dict[str, tuple[str, ...]] = {
-    "message": ("attachment", "page", "slide", "sheet", "cell", "row"),
-    "attachment": ("page", "slide", "sheet", "cell", "row"),
+    "message": ("attachment", "page", "slide", "sheet", "cell", "row", "time"),
+    "attachment": ("page", "slide", "sheet", "cell", "row", "time"),
     "sheet": ("row",),
 }
 """Kinds of marks that end where a mark of this kind begins."""
@@ -53,6 +54,7 @@ _PLACES = {
     "sheet": "sheet {}",
     "cell": "cell {}",
     "row": "row {}",
+    "time": "at {}",
     "hidden": "hidden text",
 }
 """Kinds of marks that say where a text is, outermost first, in words."""
@@ -68,12 +70,14 @@ class Mark:
     Attributes:
         offset: offset in code points; of a heading, that of its first word.
         kind: ``heading``, a part of the file (``page``; ``slide``; ``sheet`` and ``row`` of
-            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail), ``line``
+            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail; ``time``
+            of subtitles), ``line``
             (a line read from an image), ``hidden`` (invisible text that was kept), or a ``table``
             (its rows are the lines of the text) with its ``caption`` and ``columns`` at the same
             offset.
         value: the number, from 1, in digits (page, slide, row, cell); the name (sheet,
-            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's or
+            attachment); the time as the file has it, in full seconds; the date, YYYY-MM-DD, or
+            ``unknown date`` (message); the heading's or
             caption's text; page, left, top, right and bottom of the box (line); the number of
             characters (hidden); the numbers of characters of the table and of the lines at its top
             that name its columns, and where in it rows begin that cannot be split into cells

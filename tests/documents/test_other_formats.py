@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from milepost.documents import read_bytes
 from milepost.errors import UnreadableFile
+from milepost.types import mark_at
 from support.office_writer import opendocument, zipped
 
 
@@ -262,3 +263,43 @@ def test_a_text_that_begins_like_a_mail_is_read_at_once() -> None:
     text = "Note: bees\n" + "Wax.\n" * 400
     for name in ("a.txt", "a.md"):
         assert read_bytes(text.replace("\n", "\r\n").encode(), name).text == text
+
+
+CUES = """WEBVTT - Weekly
+
+NOTE by a program
+
+c-1
+00:03.120 --> 00:07.450 align:start
+<v Ann>The budget for the</v>
+
+c-2
+00:07.450 --> 00:11.900
+<v Ann>warehouse was <c.red>cut</c>
+&amp; the loan refused.</v>
+<v Bob>Who says so?</v>
+
+STYLE ::cue {}
+"""
+SAID = ("Ann: The budget for the warehouse was cut & the loan refused.", "Bob: Who says so?")
+NAMED = "1\n00:00:03,1 --> 00:00:07,4\nAnn: It was\n\n2\n00:00:07,4 --> 00:00:09,0\nAnn: cut.\nBy"
+ROLLS = "00:01.0 --> 00:02.0\n \na<00:01.5><c> b</c>\n\n00:02.0 --> 00:03.0\na b\nc<00:02.5> d\n"
+APART = "1\n00:01 --> 00:02\n{\\an8}- Where?\n- <i>Here</i>,\n2\n00:02 --> 00:03\nnow.\n\n4\nFar."
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "times"),
+    [
+        (CUES, SAID, {"The": "00:03", "warehouse": "00:07", "Bob": "00:07"}),
+        (NAMED, ("Ann: It was cut. By",), {"Ann": "00:00:03", "cut": "00:00:07"}),
+        (ROLLS, ("a b", "c d"), {"b": "00:01", "c": "00:02"}),
+        (APART, ("- Where?", "- Here, now. 4 Far."), {"Where": "00:01", "now": "00:02"}),
+    ],
+)
+def test_subtitles(text: str, wanted: tuple[str, ...], times: dict[str, str]) -> None:
+    document = read_bytes(text.encode(), "a.vtt")
+    assert document.text == "\n\n".join(wanted)
+    assert [document.text[at] for at in document.blocks] == [line[0] for line in wanted]
+    found = {word: mark_at(document.marks, "time", document.text.index(word)) for word in times}
+    assert found == times
+    assert read_bytes(b"1\nNo time.", "a.srt").text == "1\nNo time."

@@ -6,8 +6,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -40,7 +41,9 @@ from milepost.cli.console.screen import (
     width,
 )
 from milepost.cli.question import Detail, PreparedQuery
+from milepost.documents.encoding import decode
 from milepost.documents.readers.formats import SUFFIXES
+from milepost.errors import UnreadableFile
 from milepost.index import Index
 from milepost.language.terms import terms
 from milepost.objects import is_address
@@ -183,17 +186,31 @@ def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list
             text, *before = state.texts(
                 [(info, low, high)] + [(info, 0, best.start)] * (piped and _has_lines(passage))
             )
-            line = before[0].count("\n") + 1 if before else None
+            line = _line(passage, before[0].count("\n") + 1) if before else None
             excerpts.append(Excerpt(passage, low, text, line))
     return excerpts
 
 
 def _has_lines(passage: Passage) -> bool:
-    """Whether lines of the text are lines of the file: the text is read as it is."""
+    """Whether lines of the text can be lines of the file."""
     if passage.source is None or passage.place is not None:
         return False
     suffix = PurePath(passage.source).suffix.lower()
     return SUFFIXES.get(suffix, "plain") in ("plain", "rows", "underlined", "markdown")
+
+
+def _line(passage: Passage, number: int) -> int | None:
+    """Return the number of a line if, in the file as it is now, the best sentence begins there."""
+    held = _lines_of(str(passage.source))[number - 1 : number]
+    return number if held and passage.best.text.split("\n", 1)[0] in held[0] else None
+
+
+@lru_cache(maxsize=1)
+def _lines_of(source: str) -> list[str]:
+    try:
+        return decode(Path(source).read_bytes(), source)[0].split("\n")
+    except (OSError, UnreadableFile):
+        return []
 
 
 def _one_line(excerpt: Excerpt) -> Text:

@@ -27,7 +27,8 @@ made anew."""
 
 _FORMATS = {
     "plain": ("plain.read_plain", ""),
-    "rows": ("plain.read_rows", ".jsonl .ndjson .log .srt .vtt"),
+    "rows": ("plain.read_rows", ".jsonl .ndjson .log"),
+    "subtitles": ("subtitles.read_subtitles", ".srt .vtt"),
     "underlined": ("plain.read_underlined", ".rst .rest"),
     "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd"),
     "html": ("html.read_html", ".html .htm .xhtml"),

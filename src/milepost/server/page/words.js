@@ -72,10 +72,11 @@ const PLACES = {
   sheet: "sheet",
   cell: "cell",
   row: "row",
+  time: "at",
 };
 const INSIDE = {
-  message: ["attachment", "page", "slide", "sheet", "cell", "row"],
-  attachment: ["page", "slide", "sheet", "cell", "row"],
+  message: ["attachment", "page", "slide", "sheet", "cell", "row", "time"],
+  attachment: ["page", "slide", "sheet", "cell", "row", "time"],
   sheet: ["row"],
 };
 
