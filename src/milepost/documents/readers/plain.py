@@ -62,7 +62,7 @@ def _lone_lines(text: str) -> Iterator[Mark]:
 
 
 def read_rows(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text in which every line is a record (JSON lines, logs, subtitles)."""
+    """Read a text in which every line is a record (JSON lines, logs)."""
     text, notes = decode(data, name)
     blocks = tuple(match.start() for match in _ROW.finditer(text))
     return Document(name, text, source=source, notes=notes, blocks=blocks)
