@@ -149,7 +149,7 @@ def _structure(text: str) -> tuple[list[Mark], list[int]]:
             if ink and words:
                 marks.append(Mark(ink.start(), "heading", words, int(token.tag[1])))
     marks += drawn_tables(text)
-    return marks, [block for block in blocks if block < len(text)]
+    return marks, [block for block in blocks if text[block : block + 1].strip("\n")]
 
 
 def _plain(words: str) -> str:
