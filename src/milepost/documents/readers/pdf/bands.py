@@ -163,7 +163,7 @@ def _table(
     yield (
         sorted([*edges, *(part[0] for part in parts)]),
         [sides[0], *places, sides[1]],
-        [*((edge, *sides) for edge in edges), *parts],
+        sorted([*((edge, *sides) for edge in edges), *parts]),
         walls,
     )
 

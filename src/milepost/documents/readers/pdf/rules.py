@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, starmap
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,8 +47,8 @@ class Ruled:
     Attributes:
         rows: the edges of its rows, ascending; a merged cell goes on over some of them.
         columns: those of its columns.
-        across: its lines from left to right.
-        down: its lines from top to bottom.
+        across: its lines from left to right, ascending.
+        down: its lines from top to bottom, ascending.
         page: width and height of the page, to place sideways lines in cells; 0 if they are not.
         drawn: whether all lines are drawn, so that cells without one between them are merged.
     """
@@ -63,7 +64,7 @@ class Ruled:
     def mirrored(self) -> Ruled:
         """The same table as it is read from the right."""
         across = [(place, -end, -start) for place, start, end in self.across]
-        down = [(-place, start, end) for place, start, end in self.down]
+        down = [(-place, start, end) for place, start, end in reversed(self.down)]
         columns = [-edge for edge in reversed(self.columns)]
         return Ruled(self.rows, columns, across, down, drawn=self.drawn)
 
@@ -86,9 +87,8 @@ class Ruled:
         for number in reversed(range(len(lines))):
             line = lines[number]
             height, right = line.middle, line.right - _NEAR
-            for wall in sorted(self.down, reverse=True):
-                if line.angle or not _crosses(wall, line.left + _NEAR, right, height):
-                    continue
+            walls = [] if line.angle else _crossed(self.down, line.left + _NEAR, right, height)
+            for wall in reversed(walls):
                 at = int(np.count_nonzero(line.starts < wall[0] - _NEAR))
                 before, after = line.starts[:at], line.starts[at:]
                 if line.text[at - 1 : at] == " " and len(after) and before.max() < after.min():
@@ -110,25 +110,18 @@ class Ruled:
             middle = along if line.angle == 90 else height - along
         row, column = bisect_right(self.rows, middle) - 1, bisect_right(self.columns, left) - 1
         outside = not 0 <= row < len(self.rows) - 1 or column < 0 or right > self.columns[-1]
-        if outside or any(_crosses(wall, left, right, middle) for wall in self.down):
+        if outside or _crossed(self.down, left, right, middle):
             return None
-        floors = [floor for floor in self.across if floor[1] <= left <= floor[2]]
-        while row and not any(abs(floor[0] - self.rows[row]) <= _NEAR for floor in floors):
+        while row and not _lies_at(self.across, self.rows[row], left):
             row -= 1
-        walls = [wall for wall in self.down if wall[1] <= middle <= wall[2]]
-        while (
-            self.drawn
-            and column
-            and not any(abs(wall[0] - self.columns[column]) <= _NEAR for wall in walls)
-        ):
+        while self.drawn and column and not _lies_at(self.down, self.columns[column], middle):
             column -= 1
         return row, column
 
     def is_open(self, row: int) -> bool:
         """Whether no line is drawn above the first cell of a row."""
-        middle, top = (self.columns[0] + self.columns[1]) / 2, self.rows[row]
-        lines = (rule for rule in self.across if rule[1] <= middle <= rule[2])
-        return not any(abs(rule[0] - top) <= _NEAR for rule in lines)
+        middle = (self.columns[0] + self.columns[1]) / 2
+        return not _lies_at(self.across, self.rows[row], middle)
 
     def is_crossed(self, lines: Iterable[Line]) -> bool:
         """Whether one of some lines is inside, but in no one cell."""
@@ -225,8 +218,14 @@ def _is_of_words(row: list[Line]) -> bool:
     return sum(any(map(str.isalpha, line.text)) for line in row) > 1
 
 
-def _crosses(wall: Rule, left: float, right: float, height: float) -> bool:
-    return left < wall[0] < right and wall[1] <= height <= wall[2]
+def _crossed(rules: Sequence[Rule], low: float, high: float, along: float) -> list[Rule]:
+    """The lines, which ascend, between two places that reach over a point along them."""
+    first, end = bisect_right(rules, (low, inf)), bisect_left(rules, (high,))
+    return [rule for rule in rules[first:end] if rule[1] <= along <= rule[2]]
+
+
+def _lies_at(rules: Sequence[Rule], place: float, along: float) -> bool:
+    return bool(_crossed(rules, place - _NEAR, place + _NEAR, along))
 
 
 def _joined(rules: Iterable[Rule]) -> list[Rule]:
@@ -286,7 +285,7 @@ def _table(across: Sequence[Rule], down: Sequence[Rule]) -> Ruled | None:
         if length < _WHOLE * (bottom - top):
             return None
     is_table = min(len(rows), len(columns)) > 2
-    return Ruled(rows, columns, across, down, drawn=True) if is_table else None
+    return Ruled(rows, columns, sorted(across), sorted(down), drawn=True) if is_table else None
 
 
 def _apart(places: Iterable[float]) -> list[float]:
