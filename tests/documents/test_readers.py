@@ -161,13 +161,18 @@ def test_markdown_is_kept_as_typed() -> None:
     assert "more" not in starts
 
 
-def test_rst_headings() -> None:
-    source = "Top\n===\n\nText.\n\nSub\n---\n\nMore.\n\nTop two\n=======\n"
-    assert headings(read_bytes(source.encode(), "a.rst")) == [
-        ("Top", 1),
-        ("Sub", 2),
-        ("Top two", 1),
-    ]
+@pytest.mark.parametrize(
+    ("name", "source", "level"),
+    [
+        ("a.rst", "Top\n===\n\nText.\n\nSub\n---\n\nMore.\n\nTop two\n=======\n", 1),
+        ("a.adoc", "= Top\n\n----\ncode\n----\n\n== Sub\n\n= Top two\n", 1),
+        ("a.org", "* Top\n ** bold\n** Sub\n* Top two\n", 1),
+        ("a.tex", "\\chapter{Top}\n% \\part{No}\n\\section[s]{\\em Sub}\n\\chapter*{Top two}", 2),
+    ],
+)
+def test_headings_of_markup(name: str, source: str, level: int) -> None:
+    found = headings(read_bytes(source.encode(), name))
+    assert found == [("Top", level), ("Sub", level + 1), ("Top two", level)]
 
 
 def test_rows_are_blocks() -> None:

@@ -196,7 +196,7 @@ def _has_lines(passage: Passage) -> bool:
     if passage.source is None or passage.place is not None:
         return False
     suffix = PurePath(passage.source).suffix.lower()
-    return SUFFIXES.get(suffix, "plain") in ("plain", "rows", "underlined", "markdown")
+    return SUFFIXES.get(suffix, "plain") in ("plain", "rows", "headed", "markdown")
 
 
 def _line(passage: Passage, number: int) -> int | None:

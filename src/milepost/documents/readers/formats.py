@@ -29,7 +29,7 @@ _FORMATS = {
     "plain": ("plain.read_plain", ""),
     "rows": ("plain.read_rows", ".jsonl .ndjson .log"),
     "subtitles": ("subtitles.read_subtitles", ".srt .vtt"),
-    "underlined": ("plain.read_underlined", ".rst .rest"),
+    "headed": ("plain.read_headed", ".rst .rest .adoc .asciidoc .org .tex"),
     "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd"),
     "html": ("html.read_html", ".html .htm .xhtml"),
     "docx": ("docx.read_docx", ".docx .docm .dotx .dotm"),

@@ -1,10 +1,11 @@
-"""Read plain text: source code, reStructuredText, logs and any other text file."""
+"""Read plain text: source code, lightweight markup, logs and any other text file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import PurePath
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import caption_in, labels, table_marks
@@ -15,6 +16,20 @@ from milepost.types import Document, Mark
 _UNDERLINED = re.compile(
     r"^(?P<words>[^\s].*)\n(?P<line>([=\-~^\"'`*+#:.])\3{2,})[ \t]*$", re.MULTILINE
 )
+_EQUAL_SIGNS = re.compile(r"^(={1,6})[ \t]+(\S.*)$", re.MULTILINE)
+_SIGNS = {
+    ".adoc": _EQUAL_SIGNS,
+    ".asciidoc": _EQUAL_SIGNS,
+    ".org": re.compile(r"^(\*{1,6})[ \t]+(\S.*)$", re.MULTILINE),
+    ".tex": re.compile(
+        r"^[ \t]*\\(part|chapter|(?:sub){0,2}section)\*?(?:\[[^\]\n]*\])?"
+        r"\{((?:[^{}\n]|\{[^{}\n]*\})+)\}",
+        re.MULTILINE,
+    ),
+}
+"""What headings begin with, by the suffix of the file, and their words."""
+_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection")
+_COMMAND = re.compile(r"\\[a-zA-Z]+\*?|[{}$~]")
 
 _MAX_HEADING = 110  # maximum characters of a heading; longer lines in capitals are notices
 _MIN_CAPITALS = 4  # minimum letters of a heading in capitals; initials have fewer
@@ -68,13 +83,27 @@ def read_rows(data: bytes, name: str, source: str | None) -> Document:
     return Document(name, text, source=source, notes=notes, blocks=blocks)
 
 
-def read_underlined(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text whose headings are underlined (reStructuredText).
-
-    The level of a heading is the rank of its underline character, in order of first appearance.
-    """
+def read_headed(data: bytes, name: str, source: str | None) -> Document:
+    """Read a text whose headings are underlined (reStructuredText), or begin with signs."""
     text, notes = decode(data, name)
-    marks: list[Mark] = []
+    signs = _SIGNS.get(PurePath(name).suffix.lower())
+    headings = _signed(text, signs) if signs else _underlined(text)
+    marks = sorted([*headings, *drawn_tables(text)], key=lambda mark: mark.offset)
+    return Document(name, text, tuple(marks), source, notes=notes)
+
+
+def _signed(text: str, signs: re.Pattern[str]) -> Iterator[Mark]:
+    for match in signs.finditer(text):
+        sign, words = match[1], match[2]
+        if sign in _LEVELS:
+            words = " ".join(_COMMAND.sub(" ", words).split())
+        if words:
+            level = _LEVELS.index(sign) + 1 if sign in _LEVELS else len(sign)
+            yield Mark(match.start(2), "heading", words.rstrip(), level)
+
+
+def _underlined(text: str) -> Iterator[Mark]:
+    """Yield headings; their level is the rank of their line, by the first time that it occurs."""
     kinds: list[str] = []
     for match in _UNDERLINED.finditer(text):
         words = match["words"].rstrip()
@@ -83,9 +112,7 @@ def read_underlined(data: bytes, name: str, source: str | None) -> Document:
         kind = match["line"][0]
         if kind not in kinds:
             kinds.append(kind)
-        marks.append(Mark(match.start(), "heading", words, min(6, kinds.index(kind) + 1)))
-    marks = sorted([*marks, *drawn_tables(text)], key=lambda mark: mark.offset)
-    return Document(name, text, tuple(marks), source, notes=notes)
+        yield Mark(match.start(), "heading", words, min(6, kinds.index(kind) + 1))
 
 
 def drawn_tables(text: str) -> Iterator[Mark]:
