@@ -51,6 +51,7 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (zipped({"ppt/presentation.xml": "<x"}), "a.pptx", "damaged"),
         (zipped({"content.xml": "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"}), "a.odt", "entities"),
         (zipped({"a.txt": "x"}), "a.zip", "zip archive"),
+        (zipped({"Index/Document.iwa": "x"}), "a.pages", "Pages, Numbers or Keynote"),
         (zipped({"META-INF/container.xml": "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"}), "a.epub", "ent"),
         (zipped({"META-INF/container.xml": "<x/>"}), "a.epub", "no book"),
         (b"\0\1\2\3" * 200, "a.txt", "binary"),

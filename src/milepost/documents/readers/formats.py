@@ -295,6 +295,8 @@ def _zipped(data: bytes, name: str) -> str:
     if "content.xml" in parts:
         held = archive.read("mimetype" if "mimetype" in parts else "content.xml")
         return "sheets" if _has_sheets(held) else "opendocument"
+    if any(part.endswith(".iwa") for part in parts):
+        raise UnreadableFile(f"{name} is a file of Pages, Numbers or Keynote", _CONVERT)
     raise UnreadableFile(f"{name} is a zip archive", "unpack it first")
 
 
