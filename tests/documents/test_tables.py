@@ -299,3 +299,38 @@ def test_tables_in_html_inside_markdown() -> None:
     assert found == [("heading", "O"), ("table", "A"), ("columns", "A"), ("heading", "T")]
     page = page.replace("<td>1", "<td>\n\n```sh\nls\n```\n")
     assert read_bytes(page.encode(), "a.md").text == page
+
+
+NAMES = (("", 1), ("Plan", 2), ("", 1)), (("Town", 1), ("May", 1), ("June", 1), ("Staff", 1))
+FIGURES = tuple(((town, 1), ("1", 1), ("2", 1), ("30", 1)) for town in ("Elm", "Oak"))
+
+
+def _covering(cell: str, row: str, covered: str = "") -> str:
+    """Rows, by what a format writes for a cell over some columns, and for a row."""
+    return "".join(
+        row.format("".join(cell.format(words, n) + covered * (n - 1) for words, n in cells))
+        for cells in (*NAMES, *FIGURES)
+    )
+
+
+ODF = _covering(
+    _odf("{0}", "table:number-columns-spanned='{1}'"),
+    "<table:table-row>{}</table:table-row>",
+    "<table:covered-table-cell/>",
+)
+GRID = _covering(_cell("{0}", "<w:gridSpan w:val='{1}'/>"), "<w:tr>{}</w:tr>")
+SHEET = _covering("<c t='inlineStr'><is><t>{0}</t></is></c>", "<row>{}</row>", "<c/>")
+MERGED = "</sheetData><mergeCells><mergeCell ref='B1:C1'/></mergeCells><sheetData>"
+COVERING = {
+    "a.docx": word(f"<w:tbl>{GRID}</w:tbl>"),
+    "a.html": f"<table>{_covering('<td colspan={1}>{0}', '<tr>{}')}</table>".encode(),
+    "a.odt": opendocument("text", f"<table:table>{ODF}</table:table>"),
+    "a.ods": opendocument("spreadsheet", f"<table:table>{ODF}</table:table>"),
+    "a.xlsx": xlsx({"S": SHEET + MERGED}),
+}
+
+
+@pytest.mark.parametrize("name", COVERING)
+def test_a_name_belongs_to_the_columns_that_its_cell_covers(name: str) -> None:
+    document = read_bytes(COVERING[name], name)
+    assert next(tables(document.marks)).columns == ("Town", "Plan May", "Plan June", "Staff")

@@ -20,6 +20,15 @@ from milepost.documents.readers.builder import TextBuilder
 Cells = list[str]
 """Cells of a row; empty cells are empty strings."""
 
+
+class Covered(str):
+    """An empty place that the cell on its left covers, as the file says."""
+
+    __slots__ = ()
+
+
+COVERED = Covered()
+
 Row = tuple[int, Cells]
 """The number of a row, from 1, and its cells, at least one of which has text."""
 
@@ -85,8 +94,8 @@ class Grid:
             down = min(max(1, rows), _MAX_SPAN) - 1
             for part in range(min(max(1, columns), _MAX_SPAN)):
                 if down:
-                    below[len(row)] = (down, "" if part else self._repeated(text))
-                row.append("" if part else text)
+                    below[len(row)] = (down, COVERED if part else self._repeated(text))
+                row.append(COVERED if part else text)
         self._continue(row, below, rest=True)
         self._down = below
         if own:
@@ -327,8 +336,9 @@ def _columns_below(rows: Sequence[Row], index: int) -> tuple[set[int], set[int]]
 def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     """Join the names of each column in several rows of them, from top to bottom.
 
-    An empty place in an upper row belongs to the name on its left, which covers several columns;
-    that of the first column, with nothing below it, names only the rows.
+    An empty place in an upper row belongs to the name on its left, which covers several columns, if
+    the file does not say what is covered; the name of the first column, with nothing below it,
+    names only the rows.
 
     >>> column_names([["", "2024", ""], ["Item", "May", "June"]])
     ['Item', '2024 May', '2024 June']
@@ -338,10 +348,13 @@ def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     for number, row in enumerate(rows, 1):
         covering, group = "", [""]
         alone = not any(lower[0] for lower in rows[number:])
+        is_known = any(isinstance(cell, Covered) for cell in row)
         for column in range(width):
             cell = row[column] if column < len(row) else ""
             if cell:
                 covering, group = cell, names[column].copy()
+            elif is_known:
+                covering = covering if isinstance(cell, Covered) else ""
             elif names[column] != group or (alone and column == 1):
                 covering = ""
             if not cell and not any(any(lower[column : column + 1]) for lower in rows[number:]):

@@ -174,8 +174,8 @@ def _old_sheet(
 
 def _old_cell(kind: int, body: bytes, sheet: Sheet, codec: str | None) -> None:
     if kind == _MERGE_CELLS:
-        for top, bottom, left, _ in struct.iter_unpack("<4H", body[2:]):
-            sheet.merged.append((left, top + 1, bottom + 1))
+        for top, bottom, *columns in struct.iter_unpack("<4H", body[2:]):
+            sheet.merged.append((top + 1, bottom + 1, *columns))
     if kind not in (_NUMBER, _RK, _MUL_RK, _FORMULA, _BOOL_ERR, _LABEL_SST, _LABEL, _RICH_STRING):
         return
     row, column, style = struct.unpack_from("<3H", body)
@@ -276,8 +276,8 @@ def read_cells(archive: Archive, part: str, sheet: Sheet) -> None:
             if kind == _BRT_ROW:
                 row = struct.unpack_from("<I", body)[0] + 1
             elif kind == _BRT_MERGE_CELL:
-                top, bottom, left = struct.unpack_from("<3I", body)
-                sheet.merged.append((left, top + 1, bottom + 1))
+                top, bottom, left, right = struct.unpack_from("<4I", body)
+                sheet.merged.append((top + 1, bottom + 1, left, right))
             elif _BRT_RK <= kind <= _BRT_FORMULA_ERROR:
                 column, style = struct.unpack_from("<2I", body)
                 sheet.put(row, column, style & 0xFFFFFF, _binary_value(kind, body[8:], sheet.book))

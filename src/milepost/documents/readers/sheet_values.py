@@ -10,7 +10,7 @@ from datetime import datetime, time, timedelta
 from functools import lru_cache
 
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.grid import Row
+from milepost.documents.readers.grid import COVERED, Row
 from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown
 from milepost.documents.readers.scripts import Look
 from milepost.documents.readers.scripts import shown as shown_letters
@@ -24,6 +24,7 @@ COLUMNS = 1 << 14
 """Columns that a sheet has at most."""
 
 _MAX_MERGED = 1000  # rows over which a merged cell is repeated
+_MAX_COVERED = 200  # columns over which a cell is merged
 _MAX_REPEATED = 80  # characters of a merged cell that is repeated in each of its rows
 _MAX_EMPTY = 1 << 24  # empty places in the rows of a sheet
 
@@ -137,7 +138,7 @@ class Sheet:
         name: its name.
         book: what its cells refer to.
         rows: number of each row, from 1, and its texts by column, from 0.
-        merged: column, first and last row of cells that are merged over rows.
+        merged: first and last row and column of merged cells.
         lines: the text of its boxes, diagrams and charts.
         unsolved: number of formulas without a stored result.
         left_out: number of rows equal to the one above that are not among ``rows``.
@@ -146,7 +147,7 @@ class Sheet:
     name: str
     book: Book
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
-    merged: list[tuple[int, int, int]] = field(default_factory=list)
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     unsolved: int = 0
     left_out: int = 0
@@ -168,12 +169,16 @@ class Sheet:
     def laid_out(self, name: str) -> list[Row]:
         """Return the rows with text, from the first column that has any.
 
-        A cell that is merged over rows is repeated in those that have other cells, too. ``name`` is
+        A cell that is merged over rows is repeated in those that have other cells, too; one that is
+        merged over columns covers places. ``name`` is
         that of the file.
         """
         covered: dict[int, dict[int, str]] = {}
-        for column, top, bottom in self.merged:
+        for top, bottom, column, right in self.merged:
             text = self.rows.get(top, {}).get(column, "")
+            if text and right < column + _MAX_COVERED:
+                places = range(column + 1, right + 1)
+                covered.setdefault(top, {}).update(dict.fromkeys(places, COVERED))
             if text and len(text) <= _MAX_REPEATED and bottom < top + _MAX_MERGED:
                 for row in self.rows.keys() & range(top + 1, bottom + 1):
                     covered.setdefault(row, {})[column] = text

@@ -77,8 +77,8 @@ def read_cells(archive: Archive, part: str, sheet: Sheet) -> None:
         if local(node) == "mergeCell":
             ends = [_place(end) for end in node.get("ref", "").split(":")]
             if len(ends) == 2:
-                (top, left), (bottom, _) = ends
-                sheet.merged.append((left, top, bottom))
+                (top, left), (bottom, right) = ends
+                sheet.merged.append((top, bottom, left, right))
             continue
         row, column = number(node.get("r"), row + 1, digits=7), -1
         for cell in node:
@@ -136,9 +136,10 @@ def read_table(
             columns = number(attribute(cell, "number-columns-repeated"), 1)
             if not len(cell):
                 sheet.unsolved += attribute(cell, "formula") is not None
-            spanned = number(attribute(cell, "number-rows-spanned"), 1)
-            if spanned > 1:
-                sheet.merged.append((column, row, row + spanned - 1))
+            down = number(attribute(cell, "number-rows-spanned"), 1)
+            across = number(attribute(cell, "number-columns-spanned"), 1)
+            if down > 1 or across > 1:
+                sheet.merged.append((row, row + down - 1, column, column + across - 1))
             if text := _cell(cell, read, struck):
                 for place in range(column, column + min(columns, _MOST)):
                     cells[place] = text

@@ -18,6 +18,7 @@ from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder, caption_in
 from milepost.documents.readers.grid import (
     Cells,
+    Covered,
     Row,
     column_names,
     header_rows,
@@ -50,7 +51,8 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
         begins = begins or number > last + 1
         if begins:
             text.end_table()
-        if begins and (filled > 1 or (title and _covers(row, rows[index + 1 : index + 4]))):
+        is_name = title or any(isinstance(cell, Covered) for cell in row)
+        if begins and (filled > 1 or (is_name and _covers(row, rows[index + 1 : index + 4]))):
             headers = header_rows(rows, index, second=bool(labels))
             if headers:
                 labels = column_names([cells for _, cells in rows[index : index + headers]])
