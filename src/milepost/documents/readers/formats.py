@@ -163,7 +163,7 @@ def read_file(
     except FileNotFoundError as error:
         raise missing_file(path) from error
     except IsADirectoryError as error:
-        raise UnreadableFile(f"{path} is a folder", "the files in it") from error
+        raise UnreadableFile(f"{path or absolute} is a folder", "the files in it") from error
     except PermissionError as error:
         raise UnreadableFile(f"no permission to read {path}", f"chmod u+r {path}") from error
     except OSError as error:
