@@ -141,6 +141,7 @@ apart = st.text(st.characters(exclude_categories=["Cs", "Lm", "Mc", "Me", "Mn", 
 
 @given(plain, apart, apart)
 @example("0\\", "before", "after")  # "\\ " is a space in TeX
+@example("0:$\\", "", "0$")  # half of a formula
 def test_any_words_of_a_text_are_found_in_it(quote: str, before: str, after: str) -> None:
     span = find_quote(quote, f"{before} {quote} {after}")
     if any(map(str.isalnum, quote)):

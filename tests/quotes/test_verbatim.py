@@ -172,6 +172,9 @@ def test_links_and_tags_are_no_words(quotation: str, text: str) -> None:
         ("(p.5)", "(p. 5)", "(p. 5)", ("white space",)),
         ("«… bees build …»", "Now bees build.", "bees build", ()),
         ("1 000", "1\u00a0000", "1\u00a0000", ("white space",)),
+        ("at page 5", "See at page 5, 3 of them", "at page 5", ()),
+        ("2 apples", "5 :2 apples", "2 apples", ()),
+        (r"for $x \leq", r"for $x \leq y$ alone", r"for $x \leq", ()),
     ],
 )
 def test_what_is_ignored_is_named(

@@ -162,7 +162,8 @@ def starts_word(given: Folded, text: Folded, at: int) -> bool:
         return not (grouped and _group(given.letters))
     if first in _POINTS:
         return not (left.isdigit() and given.letters[1:2].isdigit())
-    return not (left in _POINTS and letters[max(0, at - 2) : at - 1].isdigit())
+    goes_on = left in _POINTS and letters[max(0, at - 2) : at - 1].isdigit()
+    return not (goes_on and not text.gap(at - 2))
 
 
 def ends_word(text: Folded, last: int) -> bool:
@@ -183,7 +184,8 @@ def ends_word(text: Folded, last: int) -> bool:
         return not (all(each in _THOUSANDS for each in gap) and _group(letters[last + 1 :]))
     if right in _POWERS:
         return False
-    return not (right in _POINTS and letters[last + 2 : last + 3].isdigit())
+    goes_on = right in _POINTS and letters[last + 2 : last + 3].isdigit()
+    return not (goes_on and not text.gap(last + 1))
 
 
 def _is_number(letter: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -70,6 +71,8 @@ def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
     size, letters = len(given.letters), text.letters
     at = letters.find(given.letters) if size else -1
     if at < 0:
+        if "$" in given.text or "\\" in given.text:  # half of a formula, which has no sign of TeX
+            yield from _as_typed(given.text, text.text)
         return
     gaps, touching = _gaps(given.places), _touching(text)
     while at >= 0:
@@ -79,6 +82,12 @@ def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
         if reasons is not None:
             yield Occurrence(*_span(given, text, at), reasons)
         at = letters.find(given.letters, at + (1 if reasons is None else size))
+
+
+def _as_typed(quotation: str, text: str) -> Iterator[Occurrence]:
+    """Yield the places of a quotation, sign by sign, that are not inside of words or numbers."""
+    whole = rf"(?<!\w){re.escape(quotation)}(?!\w|[.,]\d)"
+    yield from (Occurrence(*match.span()) for match in re.finditer(whole, text))
 
 
 def mismatches(given: Folded, first: int, text: Folded, at: int, size: int) -> list[int]:
