@@ -89,7 +89,7 @@ export function startsWord(given, text, at) {
   if (!isNumber(first)) return true;
   if (gap) return !(isDigit(left) && areThousands(gap) && isGroup(given, 0));
   if (isOneOf(first, POINTS)) return !(isDigit(left) && isDigit(given.letter(1)));
-  return !(isOneOf(left, POINTS) && isDigit(text.letter(at - 2)));
+  return !(isOneOf(left, POINTS) && isDigit(text.letter(at - 2)) && !text.before(at - 1));
 }
 
 /** Whether a quotation whose last letter is this one ends where a word of the text does. */
@@ -103,7 +103,7 @@ export function endsWord(text, last) {
   if (!isDigit(final)) return true;
   if (gap) return !(areThousands(gap) && isGroup(text, last + 1));
   if (isOneOf(right, POWERS)) return false;
-  return !(isOneOf(right, POINTS) && isDigit(text.letter(last + 2)));
+  return !(isOneOf(right, POINTS) && isDigit(text.letter(last + 2)) && !text.after(last + 1));
 }
 
 /** Whether a number, or an amount of money, may begin with a letter. */
