@@ -129,7 +129,6 @@ _TOGETHER = {
         ROOT / name: name
         for name in (
             "packages/lab/tests/lmk",
-            "packages/train/tests/engine/test_contract.py",
             "packages/train/tests/ranking/test_fit.py",
             "packages/train/tests/ranking/test_left_out.py",
             "packages/train/tests/cli/test_cli_fit.py",

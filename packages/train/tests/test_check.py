@@ -43,12 +43,12 @@ def by_ids(batch: Batch) -> Any:
     return torch.nn.functional.normalize(torch.stack(rows), dim=-1)
 
 
-@pytest.mark.parametrize("bos_id", [2, None])
+@pytest.mark.parametrize(("kind", "bos_id"), [("bert", 2), ("bert", None), ("modernbert", 2)])
 def test_every_landmark_comes_from_the_window_that_owns_it(
-    tokenizer: Tokenizer, bos_id: int | None
+    tokenizer: Tokenizer, kind: str, bos_id: int | None
 ) -> None:
     text = tokenize(tokenizer, "a", "t", "".join(f"The cat sat {n} times. " for n in range(90)))
-    model = random_model("bert")
+    model = random_model(kind)
 
     def encode(batch: Batch) -> Any:
         return vectors_of(model, batch)

@@ -11,6 +11,9 @@ from click.testing import CliRunner
 
 import milepost
 from milepost.cli.console.options import Settings
+from milepost.encoder import Encoder
+from milepost.encoder.engine import find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError, MilepostError, ModelError
 from milepost_train.cli.export import export
 from milepost_train.config import read_config
@@ -65,19 +68,28 @@ def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
         run(shipped, "--out", tmp_path / "out")
 
 
-def test_a_checkpoint_of_ours(tmp_path: Path) -> None:
-    """Two precisions from one folder, with a name and sizes given, as one JSON document."""
+@pytest.mark.parametrize("kind", ["bert", "modernbert"])
+def test_a_checkpoint_of_ours(tmp_path: Path, kind: str) -> None:
+    """All precisions from one folder, with a name and sizes given, as one JSON document."""
+    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
+    text = tmp_path / "notes.md"
+    text.write_text(TEXT * 8, encoding="utf-8")
     done = run(
-        write_checkpoint(tmp_path / "ours", "bert"),
-        *("--out", tmp_path / "out", "--precision", "f32,bf16", "--name", "first"),
-        *("--window", "96", "--left", "20", "--right", "10", "--json"),
+        write_checkpoint(tmp_path / "ours", kind),
+        *("--out", tmp_path / "out", "--precision", "f32,bf16,int8", "--name", "first"),
+        *("--window", "96", "--left", "20", "--right", "10", "--json", "--calibration", text),
     )
     said = json.loads(done.stdout)
     assert (said["name"], said["window"], said["left"], said["right"]) == ("first", 96, 20, 10)
     assert said["landmark"] == "[SEP]"
-    assert {parity["precision"] for parity in said["parity"]} == {"f32", "bf16"}
+    assert {parity["precision"] for parity in said["parity"]} == {"f32", "bf16", "int8"}
     assert all(parity["mean"] >= parity["mean_wanted"] for parity in said["parity"])
-    assert milepost.load(tmp_path / "out", cache=False).manifest.own_sentence
+    model = milepost.load(tmp_path / "out", cache=False)
+    assert model.manifest.own_sentence
+    folder = find_model(tmp_path / "out")
+    in_float = OpenVinoEngine(folder.graph("int8"), cache=None, in_float=True)
+    vectors = Encoder(folder, in_float).encode(TEXT).vectors
+    assert (vectors * model.encode(TEXT).vectors).sum(-1).mean() > 0.95
 
 
 def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
