@@ -141,15 +141,6 @@ def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
     assert material.causal
 
 
-def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
-    """A literal ``[SEP]`` is letters, as it is to the encoder."""
-    pairs = write_lines(
-        tmp_path / "pairs.jsonl", [{"query": "[SEP] [CLS] a", "passage": "Take [SEP] the cat."}]
-    )
-    (pair,) = load_material(DataSettings(pairs=(pairs,)), tokenizer, READING).pairs
-    assert not {2, 3} & {*pair.ids.tolist(), *pair.text.ids.tolist()}
-
-
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
     path = write_lines(tmp_path / "pairs.jsonl", [{"query": "a"}])
     with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):

@@ -236,10 +236,3 @@ def test_a_stopped_run_goes_on(tmp_path):
     assert len(rows(out)) == 4
     assert mine(*given, out, ENCODER).counts == counts
     assert out.read_bytes() == whole.read_bytes()
-
-
-def test_one_file_may_hold_both(tmp_path):
-    path = write_lines(tmp_path / "task.jsonl", [*DOCUMENTS, question()])
-    out = tmp_path / "out.jsonl"
-    mine(path, path, out, ENCODER)
-    assert len(rows(out)[0]["negatives"]) > 3

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from milepost.errors import InputError
 from milepost.types import Document, Mark
 from milepost_eval.tasks import load
-from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
+from milepost_train.generated import Source, checked_kinds, sources, task_rows
 from milepost_train.rules import RULES, questions_of
 from support.files import write_files, write_lines
 
@@ -261,9 +261,6 @@ def test_the_task_file_is_read_by_evaluation(tmp_path):
     assert not list(task_rows(source, [], found.headings, "train"))
 
 
-def test_an_unknown_kind_gives_the_nearest():
-    with pytest.raises(InputError, match="'definition'"):
-        checked_kinds(["definitoin"], RULES)
+def test_no_kind_at_all():
     with pytest.raises(InputError, match="no kind"):
         checked_kinds([], RULES)
-    assert GeneratedQuestion("a", ((0, 1),), "term").beside == ()

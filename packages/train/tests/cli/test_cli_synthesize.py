@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from milepost.cli.console.options import Settings
-from milepost.errors import MilepostError
 from milepost_eval.tasks import load
 from milepost_train.cli.mine import mine
 from milepost_train.cli.synthesize import synthesize
@@ -87,16 +86,6 @@ def test_what_makes_no_sense_is_refused(corpus, tmp_path, args, said):
     result = run(corpus, "--out", tmp_path / "out.jsonl", *args)
     assert said in str(getattr(result.exception, "message", result.exception))
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_a_refusal_leaves_what_is_written(corpus, tmp_path, model):
-    with serving(lambda n, body: 401) as chat:
-        result = run(
-            corpus, "--out", tmp_path / "out.jsonl", "--endpoint", chat.url, "--model", "small",
-            *[x.replace("--model", "--landmarks") for x in model],
-        )  # fmt: skip
-    assert isinstance(result.exception, MilepostError)
-    assert "OPENAI_API_KEY" in str(result.exception)
 
 
 def test_some_documents_are_for_development(tmp_path):

@@ -131,9 +131,6 @@ def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
 def test_checkpoint_round_trip(tmp_path: Any) -> None:
     folder = write_checkpoint(tmp_path / "m", "bert")
     model = random_model("bert")
-    loaded = load_checkpoint(folder)
-    for name, weight in model.state_dict().items():
-        assert torch.equal(loaded.state_dict()[name], weight)
     weights = load_file(folder / "model.safetensors")
     save_file({f"bert.{k}": v for k, v in weights.items()}, folder / "model.safetensors")
     assert torch.equal(
