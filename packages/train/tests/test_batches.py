@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.encoder.engine.tokenizer import Tokenizer
-from milepost.testing import FakeEngine, fake_encoder
 from milepost_train.batches import around, assemble, windows_of
 from milepost_train.data import Text
+from support.recorded_encoder import recorded
 
 BOS, LANDMARK = 101, 102
 
@@ -32,18 +32,11 @@ def test_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("bos_id", ["[CLS]", ""])
 def test_training_and_encoding_agree(bos_id: str) -> None:
-    model = fake_encoder()
+    model, engine = recorded()
     model.tokenizer = Tokenizer(model.tokenizer._backend, bos_id, "[SEP]")
-    seen = []
-
-    class Engine(FakeEngine):
-        def run(self, ids: np.ndarray, sentences: np.ndarray, marks: np.ndarray) -> np.ndarray:
-            seen.append((ids, sentences, marks))
-            return super().run(ids, sentences, marks)
-
-    model._engine = Engine(32)
     sentences = ["One whale sings. ", "Two ships pass by. ", "None."]
     model.encode("".join(sentences))
+    seen = engine.batches
     tokenizer = model.tokenizer
     row = [np.array(tokens.ids, np.int32) for tokens in tokenizer.encode(sentences)]
     owners = [(0, n) for n in range(3)]

@@ -36,14 +36,17 @@ SMALL = {"documents": 1, "questions": 1, "hard": 1, "windows": (32,)}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("teacher") / "plain", "bert")
+
+
+@pytest.fixture(scope="module")
+def folder(saved: Path) -> Path:
     """A checkpoint as a run leaves it, whose sentences have ten tokens at most."""
-    made = tmp_path_factory.mktemp("landmarks")
-    write_checkpoint(made / "plain", "bert")
-    checkpoint = open_checkpoint(made / "plain")
+    checkpoint = open_checkpoint(saved)
     checkpoint.reading = replace(checkpoint.reading, longest=10, window=64, left=16, right=8)
-    checkpoint.save(made / "run", torch.float32)
-    return made / "run"
+    checkpoint.save(saved.with_name("run"), torch.float32)
+    return saved.with_name("run")
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +54,9 @@ def teacher(folder: Path) -> LandmarkTeacher:
     return LandmarkTeacher(folder)
 
 
-def text_of(teacher: LandmarkTeacher, words: str = TEXT) -> Any:
-    return tokenize(teacher.encoder.tokenizer, "name", "task", words)
+def read_by(folder: Path, words: str = TEXT) -> Any:
+    reader = Tokenizer(folder / "tokenizer.json", "[CLS]", "[SEP]")
+    return tokenize(reader, "name", "task", words)
 
 
 def landmarks_of(folder: Path, text: Any, last: int) -> Any:
@@ -63,7 +67,7 @@ def landmarks_of(folder: Path, text: Any, last: int) -> Any:
 
 def test_landmarks_in_their_context_are_the_targets(folder: Path, teacher: Any) -> None:
     """As one window gives them; of a part of a text nothing else is read."""
-    text = text_of(teacher)
+    text = read_by(folder)
     found = teacher.of_sentences(text)
     assert (found.dtype, found.shape, teacher.width) == (np.float16, (3, 32), 32)
     assert np.allclose(found, landmarks_of(folder, text, 3), atol=2e-3)
@@ -72,10 +76,10 @@ def test_landmarks_in_their_context_are_the_targets(folder: Path, teacher: Any) 
     assert not np.allclose(begun, found[:2], atol=2e-3)
 
 
-def test_a_long_sentence_is_the_mean_of_its_pieces(teacher: Any) -> None:
+def test_a_long_sentence_is_the_mean_of_its_pieces(folder: Path, teacher: Any) -> None:
     """What is longer than the teacher reads at once is read whole all the same."""
     said = "The cat sat on the mat, " + "the cat sat on the mat, " * 3 + "the dog. "
-    long = text_of(teacher, f"The dog sat. {said}A bird sat.")
+    long = read_by(folder, f"The dog sat. {said}A bird sat.")
     read = teacher.encoder.encode(long.words, spans=long.spans)
     assert len(long.spans) == 3 < len(read.spans)
     vectors = teacher.of_sentences(long).astype(np.float32)
@@ -153,16 +157,6 @@ WITH_HEADINGS = (
 )
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_checkpoint(tmp_path_factory.mktemp("teacher"), "bert")
-
-
-def read_by(saved: Path, words: str = WITH_HEADINGS) -> Any:
-    reader = Tokenizer(saved / "tokenizer.json", "[CLS]", "[SEP]")
-    return tokenize(reader, "name", "task", words)
-
-
 def state_of(saved: Path, ids: list[int]) -> Any:
     """States of one row alone, by Milepost's own network."""
     row = torch.tensor([ids])
@@ -179,7 +173,7 @@ def close(found: Any, expected: Any) -> bool:
 def test_a_sentence_alone(saved: Path) -> None:
     """The mean over all tokens, special ones too: as sentence-transformers counts it."""
     teacher = MeanTeacher(saved)
-    text = read_by(saved)
+    text = read_by(saved, WITH_HEADINGS)
     vectors = teacher.of_sentences(text)
     assert vectors.dtype == np.float16
     for number in range(len(text.spans)):
@@ -191,7 +185,7 @@ def test_a_sentence_alone(saved: Path) -> None:
 
 
 def test_targets_are_kept(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    teacher, text = MeanTeacher(saved), read_by(saved)
+    teacher, text = MeanTeacher(saved), read_by(saved, WITH_HEADINGS)
     first = Targets(teacher, tmp_path).of_text(text)
     read: list[Any] = []
     compute = MeanTeacher.of_sentences

@@ -33,8 +33,8 @@ from milepost_train.model.export import (
 from milepost_train.model.landmark_encoder import Reading, TorchEngine
 from milepost_train.model.light import Light, RoundedLight, rounded
 from milepost_train.model.release import SAMPLE, compare
+from support.tiny_models import CONFIGS, random_model, write_checkpoint, write_tokenizer
 from support.tiny_models import LIGHT_CONFIG as CONFIG
-from support.tiny_models import random_model, write_checkpoint, write_tokenizer
 
 LANDMARK = 3
 
@@ -198,31 +198,17 @@ def test_what_was_packed_before_comes_out_as_it_was() -> None:
     assert torch.equal(widened(torch.zeros(2, 32)), torch.zeros(2, 32))
 
 
-def bert(width: int = 64) -> LandmarkEncoder:
-    torch.manual_seed(0)
-    config = {"model_type": "bert", "vocab_size": 600, "hidden_size": width}
-    return LandmarkEncoder(
-        {
-            **config,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "intermediate_size": 96,
-            "max_position_embeddings": 64,
-        }
-    )
-
-
 def test_the_exported_graph_reads_the_packed_table(tmp_path: Path) -> None:
     """The same vectors as torch, and a file that is smaller by seven eighths of the table."""
-    model = bert()
+    model = random_model("bert")
     small = with_packed_table(model)
     assert not isinstance(model.backbone.embeddings["word_embeddings"], PackedTable), "a copy"
     tokenizer = write_checkpoint(tmp_path / "init", "bert") / "tokenizer.json"
     for name, each in (("wide", model), ("small", small)):
         export(each, tokenizer, tmp_path / name, name=name)
     sizes = [(tmp_path / n / "openvino_f32.bin").stat().st_size for n in ("wide", "small")]
-    assert sizes[0] - sizes[1] == pytest.approx(600 * 64 * (4 - 4.5 / 8), rel=0.02)
-    ids = torch.tensor([[1, 7, 2, 599, 300, 2], [1, 5, 6, 2, 0, 0]], dtype=torch.int32)
+    assert sizes[0] - sizes[1] == pytest.approx(200 * 32 * (4 - 4.5 / 8), rel=0.02)
+    ids = torch.tensor([[1, 7, 2, 199, 100, 2], [1, 5, 6, 2, 0, 0]], dtype=torch.int32)
     sentences = torch.tensor([[0, 1, 1, 2, 2, 2], [0, 1, 1, 1, -1, -1]], dtype=torch.int32)
     marks = torch.tensor([[2, 5], [3, 0]], dtype=torch.int32)
     with torch.no_grad():
@@ -235,4 +221,4 @@ def test_the_exported_graph_reads_the_packed_table(tmp_path: Path) -> None:
 
 def test_what_cannot_be_packed_is_refused() -> None:
     with pytest.raises(ModelError, match="4 bits"):
-        with_packed_table(bert(width=40))
+        with_packed_table(LandmarkEncoder({**CONFIGS["bert"], "hidden_size": 40}))

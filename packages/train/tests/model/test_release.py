@@ -57,17 +57,11 @@ def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["hf", "out"]
 
 
-@pytest.fixture(scope="module")
-def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A network that sees no later token, in ``hf``, and its model folder, in ``out``."""
-    home = tmp_path_factory.mktemp("decoder")
-    release(tiny_folder(home / "hf", "qwen2"), home / "out")
-    return home
-
-
-def test_a_window_by_hand(decoder: Path) -> None:
-    """One window gives the states at the ids written out: no BOS token, sentences closed."""
-    opened = open_checkpoint(decoder / "hf")
+def test_a_window_by_hand(tmp_path: Path) -> None:
+    """One window of a decoder gives the states at the ids written out: no BOS, sentences closed."""
+    folder = tiny_folder(tmp_path / "hf", "qwen2")
+    release(folder, tmp_path / "out")
+    opened = open_checkpoint(folder)
     landmark = opened.tokenizer.token_to_id("<|endoftext|>")
     ids: list[int] = []
     marks = []
@@ -78,7 +72,7 @@ def test_a_window_by_hand(decoder: Path) -> None:
     with torch.no_grad():
         states = opened.model.backbone.network(input_ids=torch.tensor([ids])).last_hidden_state
         wanted = torch.nn.functional.normalize(states[0, marks], dim=-1).numpy()
-    found = milepost.load(decoder / "out", cache=False).encode(TEXT[:90]).vectors
+    found = milepost.load(tmp_path / "out", cache=False).encode(TEXT[:90]).vectors
     assert len(found) > 1
     np.testing.assert_allclose(found, wanted, atol=1e-4)
 
