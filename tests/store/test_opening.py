@@ -40,10 +40,11 @@ def test_closed_is_closed(store: Store) -> None:
 
 
 @pytest.mark.parametrize("options", [{"create": False}, {"read_only": True}])
-def test_nothing_there(tmp_path: Path, options: dict[str, bool]) -> None:
-    with pytest.raises(NotAnIndex, match=r"milepost index PATH… --db"):
-        opened(tmp_path / "missing", **options)
-    assert not (tmp_path / "missing").exists()
+def test_nothing_there(place: Path | str, tmp_path: Path, options: dict[str, bool]) -> None:
+    for deed in (lambda: opened(place, **options), lambda: erase_store(place)):
+        with pytest.raises(NotAnIndex, match=r"milepost index PATH…? --db"):
+            deed()
+    assert not list(tmp_path.iterdir())
 
 
 def test_foreign_folder(tmp_path: Path) -> None:

@@ -124,6 +124,17 @@ def a_killed_writer_leaves_whole_documents(store: Store, address: str, child: Ch
         holds(store, numbered(held))
 
 
+def written_by_two(address: str, child: Child, *, theirs: int, ours: Iterable[int]) -> Store:
+    """A store in which another process and this one wrote the same documents at once."""
+    process = child(WRITER.replace("10_000", str(theirs)), address)
+    assert process.stdout.readline() == "ready\n"
+    store = opened(address)
+    put_numbered(store, ours)
+    _, errors = process.communicate(timeout=90)
+    assert process.returncode == 0, errors
+    return store
+
+
 def are_the_three_documents(store: Store) -> None:
     """Two writers lost and doubled nothing: each document is one of theirs, whole."""
     infos = reads(store).documents()

@@ -3,7 +3,6 @@
 moto takes any credentials, so wrong ones are shown by a server that answers as S3 does.
 """
 
-import subprocess
 import time
 from collections.abc import Iterator
 from socket import socket
@@ -17,8 +16,8 @@ from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store import Statistics, erase_store, open_store
 from support.http_server import Handler, listening
 from support.s3 import KEYS, S3, moto, s3
-from support.store_checks import WRITER, put_numbered
-from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_checks import are_the_three_documents, put_numbered, written_by_two
+from support.store_entries import FINGERPRINT, WIDTH, Child, holds, numbered, opened, rows
 from support.store_reads import reads, touch
 
 __all__ = ["moto", "s3"]
@@ -82,20 +81,9 @@ def test_requests_are_few(s3: S3, address: str) -> None:
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
-    process: subprocess.Popen[str] = child(WRITER.replace("10_000", "4"), address)
-    assert process.stdout.readline() == "ready\n"
-    store = opened(address)
-    store.put(entry("mine", ["one ", "two "], seed=7))
-    put_numbered(store, range(10, 13))
-    _, errors = process.communicate(timeout=90)
-    assert process.returncode == 0, errors
-    infos = reads(store).documents()
-    assert sorted(info.name for info in infos) == [f"document {n}" for n in range(3)] + ["mine"]
-    for info in infos:
-        if info.name != "mine":
-            holds(store, numbered(int(info.hash)))
-    statistics = reads(store).statistics()
-    assert (statistics.sentences, statistics.dead) == (92, 3 * 30)
+    store = written_by_two(address, child, theirs=4, ours=range(10, 13))
+    assert reads(store).statistics().dead == 3 * 30
+    are_the_three_documents(store)
 
 
 def test_another_place_or_model_is_refused(address: str) -> None:

@@ -1,6 +1,5 @@
 """What Lance tables add to the contract: parts without their last row, writers, other folders."""
 
-import subprocess
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,13 +25,13 @@ from milepost.store.lance.address import parse
 from milepost.store.lance.loop import wait
 from milepost.store.records import prepare
 from support.store_checks import (
-    WRITER,
     a_killed_writer_leaves_whole_documents,
     are_the_three_documents,
     filled,
     finds_what_the_scan_finds,
     put_numbered,
     same_answers,
+    written_by_two,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import nearest, reads, touch
@@ -181,12 +180,7 @@ def test_a_killed_writer_leaves_whole_documents(
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
-    process: subprocess.Popen[str] = child(WRITER.replace("10_000", "6"), address)
-    assert process.stdout.readline() == "ready\n"
-    store = opened(address)
-    put_numbered(store, range(12, 15))
-    _, errors = process.communicate(timeout=90)
-    assert process.returncode == 0, errors
+    store = written_by_two(address, child, theirs=6, ours=range(12, 15))
     are_the_three_documents(store)
     assert count(address, "vectors") == 90
 
@@ -250,11 +244,6 @@ def test_another_schema_is_refused(
 
 
 def test_what_is_no_index_is_left_alone(tmp_path: Path) -> None:
-    missing = f"lance://{tmp_path / 'missing'}"
-    for deed in (lambda: opened(missing, create=False), lambda: erase_store(missing)):
-        with pytest.raises(NotAnIndex, match="holds no index"):
-            deed()
-    assert not (tmp_path / "missing").exists()
     (tmp_path / "letter.txt").write_text("dear", encoding="utf-8")
     with pytest.raises(NotAnIndex, match="holds other files"):
         opened(f"lance://{tmp_path}")

@@ -154,10 +154,6 @@ def test_another_version_is_refused(address: str) -> None:
 
 
 def test_what_is_no_index_is_left_alone(address: str) -> None:
-    with pytest.raises(NotAnIndex, match="holds no index"):
-        opened(address, create=False)
-    with pytest.raises(NotAnIndex, match="holds no index"):
-        erase_store(address)
     name = parse(address).schema
     ask(server(), f"CREATE SCHEMA {name}")
     ask(address, "CREATE TABLE mine (n int)")
