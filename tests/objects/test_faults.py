@@ -67,16 +67,24 @@ def test_each_answer_has_its_line(monkeypatch, status: int, code: str, said: str
     assert not any(secret in line for secret in (*KEYS.values(), "secret words", endpoint))
 
 
-@pytest.mark.parametrize("body", ["<html><body>Welcome</body></html>", "Welcome", ""])
-def test_a_page_of_a_proxy_is_not_an_empty_bucket(monkeypatch, body: str) -> None:
-    """XML of another kind reads as a listing of nothing; what was indexed stays."""
-    with answering(200, body) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        *((200, body, "") for body in ("<html><body>Welcome</body></html>", "Welcome", "")),
+        (503, "", "status 503"),
+    ],
+)
+def test_a_failed_listing_removes_nothing(monkeypatch, status: int, body: str, said: str) -> None:
+    """XML of another kind, as a proxy's page is, reads as a listing of nothing."""
+    with answering(status, body) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
         name = "s3://reports/2026/bees.txt"
         index.add(milepost.Document(name, "Bees build cells.", source=name))
         for address in ("s3://reports", "s3://reports/2026"):
             report = index.add(address)
             assert (report.removed, list(report.failed)) == ((), [address])
+            assert said in report.failed[address]
+        assert [info.name for info in index.documents()] == [name]
 
 
 def test_no_permission_to_read_one_object(monkeypatch) -> None:
@@ -112,16 +120,6 @@ def test_a_server_that_is_not_there_is_given_up(monkeypatch) -> None:
             said.append(str(caught.value))
     assert all("s3://reports cannot be reached" in line for line in said[:3])
     assert all("was not tried" in line for line in said[3:])
-
-
-def test_a_failed_listing_removes_nothing(monkeypatch) -> None:
-    with answering(503) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-        name = "s3://reports/2026/bees.txt"
-        index.add(milepost.Document(name, "Bees build cells.", source=name))
-        report = index.add("s3://reports/2026")
-        assert (report.removed, [info.name for info in index.documents()]) == ((), [name])
-        assert "status 503" in report.failed["s3://reports/2026"]
 
 
 def test_what_the_environment_lacks_is_named() -> None:
