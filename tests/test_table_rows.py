@@ -11,39 +11,12 @@ from milepost.index.entries import entry
 from milepost.table_rows import Tables, cells_of, figure_cells, tables
 from milepost.testing import fake_encoder
 from milepost.types import Document
-from support.office_writer import opendocument, pptx, slide_table, word, xlsx
+from support.office_writer import table_files, written_rows
 
 ROWS = (("Item", "May", "June"), ("Bolt", "5", "7"), ("Nut M8", "", "9"))
 CAPTION = "Table 2: Sales"
-
-
-def _written(row: str, cell: str, rows: tuple[tuple[str, ...], ...] = ROWS) -> str:
-    return "".join(row.format("".join(cell.format(each) for each in line)) for line in rows)
-
-
-WORD_ROWS = _written("<w:tr>{}</w:tr>", "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>")
-ODF_ROWS = _written(
-    "<table:table-row>{}</table:table-row>",
-    "<table:table-cell><text:p>{}</text:p></table:table-cell>",
-)
-MARKDOWN_ROWS = _written("|{}\n", " {} |", (ROWS[0], ("-",) * 3, *ROWS[1:]))
-CSV_ROWS = _written("{}\n", "{},")
-HTML = (
-    f"<table><caption>{CAPTION}</caption>"
-    f"<thead>{_written('<tr>{}</tr>', '<th>{}</th>', ROWS[:1])}</thead>"
-    f"{_written('<tr>{}</tr>', '<td>{}</td>', ROWS[1:])}</table>"
-)
-FILES = {
-    "a.docx": word(f"<w:p><w:r><w:t>{CAPTION}</w:t></w:r></w:p><w:tbl>{WORD_ROWS}</w:tbl>"),
-    "a.odt": opendocument(
-        "text", f"<text:p>{CAPTION}</text:p><table:table>{ODF_ROWS}</table:table>"
-    ),
-    "a.html": HTML.encode(),
-    "a.md": f"{CAPTION}\n\n{MARKDOWN_ROWS}".encode(),
-    "a.xlsx": xlsx({"One": [[CAPTION], *([cell or None for cell in row] for row in ROWS)]}),
-    "a.csv": f"{CAPTION}\n{CSV_ROWS}".encode(),
-    "a.pptx": pptx([slide_table(ROWS)]),
-}
+FILES = table_files(ROWS, CAPTION)
+HTML = FILES["a.html"].decode()
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -81,8 +54,8 @@ def test_a_later_part_of_a_row_has_its_first_cell() -> None:
 @pytest.mark.parametrize("name", ["a.html", "a.csv"])
 def test_a_piece_of_a_row_stands_in_its_column(name: str) -> None:
     rows = ("No", "Text", "Note"), ("7.1", "Do this. Then do that.", "Not for B."), ("7.2", "", "")
-    html = f"<table>{_written('<tr>{}', '<td>{}</td>', rows)}</table>"
-    data = _written("{}\n", "{},", rows) if name == "a.csv" else html
+    html = f"<table>{written_rows('<tr>{}', '<td>{}</td>', rows)}</table>"
+    data = written_rows("{}\n", "{},", rows) if name == "a.csv" else html
     document = read_bytes(data.encode(), name)
     part = document.text.index("Then"), document.text.index("for B")
     place = next(tables(document.marks))

@@ -9,7 +9,7 @@ from milepost.search import quoted
 from milepost.testing import fake_index
 from milepost.types import Document
 from milepost.verdicts import CheckResult
-from support.office_writer import opendocument, pptx, slide_table, word, xlsx
+from support.office_writer import table_files
 from support.pdf_writer import PdfPage, write_pdf
 
 ROWS = (
@@ -20,10 +20,6 @@ ROWS = (
 )
 
 
-def _written(row: str, cell: str) -> str:
-    return "".join(row.format("".join(cell.format(each) for each in line)) for line in ROWS)
-
-
 def _pdf() -> bytes:
     page = PdfPage()
     for number, row in enumerate((("", "May", "June"), *(line[:3] for line in ROWS[1:]))):
@@ -32,30 +28,7 @@ def _pdf() -> bytes:
     return write_pdf([page])
 
 
-FILES = {
-    "a.csv": "\n".join(
-        ",".join(f'"{cell}"' if "," in cell else cell for cell in row) for row in ROWS
-    ).encode(),
-    "a.tsv": "\n".join("\t".join(row) for row in ROWS).encode(),
-    "a.xlsx": xlsx({"One": [[cell or None for cell in row] for row in ROWS]}),
-    "a.docx": word(
-        "<w:tbl>"
-        + _written("<w:tr>{}</w:tr>", "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>")
-        + "</w:tbl>"
-    ),
-    "a.odt": opendocument(
-        "text",
-        "<table:table>"
-        + _written(
-            "<table:table-row>{}</table:table-row>",
-            "<table:table-cell><text:p>{}</text:p></table:table-cell>",
-        )
-        + "</table:table>",
-    ),
-    "a.html": f"<table>{_written('<tr>{}</tr>', '<td>{}</td>')}</table>".encode(),
-    "a.md": _written("|{}\n", " {} |").replace("\n", "\n|-|-|-|-|\n", 1).encode(),
-    "a.pptx": pptx([slide_table(ROWS)]),
-}
+FILES = {**table_files(ROWS), "a.tsv": "\n".join(map("\t".join, ROWS)).encode()}
 DOCUMENTS = {name: read_bytes(data, name) for name, data in FILES.items()}
 
 

@@ -209,3 +209,38 @@ def epub(**more: str) -> bytes:
             **more,
         }
     )
+
+
+def written_rows(row: str, cell: str, rows: Sequence[Sequence[str]]) -> str:
+    """Rows in the forms given, each with one ``{}``."""
+    return "".join(row.format("".join(cell.format(each) for each in line)) for line in rows)
+
+
+def table_files(rows: Sequence[Sequence[str]], caption: str = "") -> dict[str, bytes]:
+    """A table in every format that has tables, under a caption except on a slide."""
+    above = [[caption]] if caption else []
+    title = f"<caption>{caption}</caption>" if caption else ""
+    words = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>"
+    word_rows = written_rows("<w:tr>{}</w:tr>", f"<w:tc>{words}</w:tc>", rows)
+    open_rows = written_rows(
+        "<table:table-row>{}</table:table-row>",
+        "<table:table-cell><text:p>{}</text:p></table:table-cell>",
+        rows,
+    )
+    head = f"<thead>{written_rows('<tr>{}</tr>', '<th>{}</th>', rows[:1])}</thead>"
+    body = written_rows("<tr>{}</tr>", "<td>{}</td>", rows[1:])
+    marked = written_rows("|{}\n", " {} |", (rows[0], ["-"] * len(rows[0]), *rows[1:]))
+    quoted = [[f'"{cell}"' if "," in cell else cell for cell in row] for row in (*above, *rows)]
+    return {
+        "a.csv": "\n".join(map(",".join, quoted)).encode(),
+        "a.xlsx": xlsx({"One": [*above, *([cell or None for cell in row] for row in rows)]}),
+        "a.docx": word((words.format(caption) if caption else "") + f"<w:tbl>{word_rows}</w:tbl>"),
+        "a.odt": opendocument(
+            "text",
+            (f"<text:p>{caption}</text:p>" if caption else "")
+            + f"<table:table>{open_rows}</table:table>",
+        ),
+        "a.html": f"<table>{title}{head}{body}</table>".encode(),
+        "a.md": f"{caption}\n\n{marked}".lstrip().encode(),
+        "a.pptx": pptx([slide_table(rows)]),
+    }
