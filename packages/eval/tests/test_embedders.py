@@ -28,17 +28,6 @@ from support.tiny_models import model2vec, sentence_transformer
 TEXTS = ["The cat sat.", "", "A whale swam far in the sea. " * 9, "dog", "\ud800 the mat"]
 
 
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("sentence_transformers", reason="needs the eval extra")
-    return sentence_transformer(tmp_path_factory.mktemp("models") / "tiny")
-
-
-@pytest.fixture(scope="session")
-def bert(tiny: Path) -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder("tiny", tiny)
-
-
 def all_states(model: SentenceTransformerEmbedder, text: str) -> tuple[np.ndarray, np.ndarray]:
     """Longhand: starts and last states of all tokens of a text that fits in one window."""
     import torch

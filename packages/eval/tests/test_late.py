@@ -19,7 +19,6 @@ from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost_eval.systems.whole import Whole
 from milepost_eval.vectors import Vectors
 from support.tiny_models import WORDS as TEXT
-from support.tiny_models import sentence_transformer
 
 DOCUMENTS = (Document("one", TEXT * 3), Document("blank", "\n"), Document("two", TEXT[:40]))
 
@@ -41,12 +40,6 @@ class Counted(SentenceTransformerEmbedder):
     def within(self, text: str, spans: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, int]:
         self.readings += 1
         return super().within(text, spans)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("sentence_transformers", reason="needs the eval extra")
-    return sentence_transformer(tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.mark.parametrize("splitter", [split, pairs, quarters])
@@ -168,11 +161,6 @@ WHOLES = (
     Document("short", "The bird sat on the tree."),
 )
 TEXTS = [WHOLES[0].text, WHOLES[2].text]
-
-
-@pytest.fixture(scope="module")
-def bert(tiny: Path) -> SentenceTransformerEmbedder:
-    return SentenceTransformerEmbedder("tiny", tiny)
 
 
 def test_own_is_what_users_get(bert: SentenceTransformerEmbedder) -> None:

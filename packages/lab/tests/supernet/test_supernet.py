@@ -70,8 +70,7 @@ def test_every_assignment_ranks(small, way):
 
 
 @pytest.mark.parametrize("task", ["planted", "shapes"])
-def test_the_study_runs(run_study, monkeypatch, task):
-    monkeypatch.setattr(study, "SIZES", dict.fromkeys(study.SIZES, 32))
+def test_the_study_runs(run_study, small, monkeypatch, task):
     monkeypatch.setattr(study, "LAYERS", 4)
     found = run_study(command, "--task", task, "--steps", 1, "--budget", 6, "--supernets", "1,2")
     names = [row["method"] for row in found["rows"]]
