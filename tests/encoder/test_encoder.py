@@ -111,23 +111,6 @@ def test_over_long_sentences_are_cut(text: str, longest: int) -> None:
     assert all(model.count_tokens(text[a:b]) <= longest for a, b in marks.spans.tolist())
 
 
-@pytest.mark.parametrize("word", ["[SEP]", "[CLS]", "[PAD]", "[UNK]", "<s>", "</s>", "[MASK]"])
-def test_special_tokens_in_a_text_stay_text(word: str) -> None:
-    model, engine = recorded()
-    text = f"The tag {word} stands here. It is {word} text."
-    marks = model.encode(text)
-    assert [text[a:b].strip() for a, b in marks.spans.tolist()] == [
-        f"The tag {word} stands here.",
-        f"It is {word} text.",
-    ]
-    ((ids, sentences, landmarks),) = engine.batches
-    special = {MODEL.tokenizer.landmark, MODEL.tokenizer.bos_id}
-    places = np.flatnonzero(np.isin(ids[0], list(special)) & (sentences[0] >= 0)).tolist()
-    used = landmarks[0][landmarks[0] > 0]  # the rest is padding
-    assert places == [0, *used.tolist()]
-    assert marks.tokens_read == (sentences[0] >= 0).sum() - 3
-
-
 def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (PROSE + "Short. ") * 60
     together = MODEL.encode(text)
