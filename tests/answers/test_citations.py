@@ -1,7 +1,6 @@
 """Citations in an answer, and what supports them."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from milepost.index import Index
 from milepost.quotes import fold, stripped
 from milepost.testing import fake_index
 from milepost.types import Passage
+from support.shipped_book import hive_bees
 
 BEES = "Bees build cells of wax. The queen [12] lays the eggs, and workers feed the young."
 GOLD = "Gold melts at 1064 degrees. It is heavier than lead."
@@ -155,17 +155,14 @@ def test_what_is_found_are_the_quotes_words(quote: str, passage: str) -> None:
         assert fold(passage[slice(*span)]).letters == stripped(quote.strip(EDGES)).letters
 
 
-BOOK = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
 RAID = "Some ants steal pupae from other nests and rear them as slaves."
 REVOLT = "Slave ants rise against their masters every third year."
 
 
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
-    text = BOOK.read_text(encoding="utf-8")
-    start = text.index("CELL-MAKING INSTINCT")
     with milepost.open(None, model="landmark-light") as opened:
-        opened.add(milepost.Document("book.txt", text[start - 20_000 : start + 30_000]))
+        opened.add(milepost.Document("book.txt", hive_bees()))
         opened.add(milepost.Document("note.txt", "Gold melts at 1064 degrees.\n"))
         yield opened
 

@@ -20,6 +20,7 @@ import milepost
 from milepost.cli.program import program
 from milepost.encoder.engine import shipped_models
 from support.files import write_files
+from support.shipped_book import hive_bees
 
 ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / "README.md").is_file():
@@ -51,13 +52,6 @@ def anchors(page: Path) -> set[str]:
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-
-
-def book() -> str:
-    """Give the part of the shipped book around the hive-bee, so that a test need not wait."""
-    text = (ROOT / "examples" / "origin-of-species.txt").read_text(encoding="utf-8")
-    middle = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
-    return text[middle - 20_000 : middle + 30_000]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -117,7 +111,7 @@ def test_python_of_the_readme_runs(number: int, tmp_path: Path, monkeypatch: pyt
     if not shipped_models():
         pytest.skip("no model is shipped here")
     monkeypatch.chdir(tmp_path)
-    text = book()
+    text = hive_bees()
     write_files(tmp_path, {"examples/origin-of-species.txt": text})
     block = blocks("python", README)[number]
     printed = io.StringIO()

@@ -11,10 +11,9 @@ from milepost.encoder.engine import ModelFolder, cpu, find_model, float_graph, o
 from milepost.encoder.engine.folder import SHIPPED
 from milepost.encoder.engine.precision import choose
 from milepost.errors import InputError, ModelError
+from support.shipped_book import BOOK
 from support.threads import at_once
 
-ROOT = Path(__file__).resolve().parents[2]
-BOOK = ROOT / "examples" / "origin-of-species.txt"
 MINILM = "landmark-minilm"
 
 

@@ -1,7 +1,6 @@
 """Places that nearly hold a quotation, with exactly the words that differ."""
 
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,8 +8,8 @@ from hypothesis import strategies as st
 
 from milepost.quotes import MAX_WORDS, fold, near, occurrences, stripped
 from milepost.quotes.words import amounts_in
+from support.shipped_book import BOOK
 
-BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 TOO_LONG = "one more word " * (MAX_WORDS // 3 + 1)
 BEES = "Lead is soft. Gold melts at 1064 degrees. It is heavier than lead, and it never rusts."
 

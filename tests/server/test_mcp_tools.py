@@ -24,18 +24,16 @@ from milepost.server.mcp.server import create_server
 from milepost.server.mcp.tools import Tools
 from milepost.types import Mark
 from support.files import write_files
+from support.shipped_book import hive_bees
 
-BOOK = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
 QUESTION = "How do bees make the cells of the honeycomb?"
 NESTED = base64.urlsafe_b64encode(b"[" * 20_000).decode()
 
 
 @pytest.fixture(scope="module")
 def index():
-    text = BOOK.read_text(encoding="utf-8")
     with milepost.open(None, model="landmark-light") as opened:
-        start = text.index("CELL-MAKING INSTINCT")
-        opened.add(milepost.Document("book.txt", text[start - 20_000 : start + 60_000]))
+        opened.add(milepost.Document("book.txt", hive_bees(after=60_000)))
         opened.add(milepost.Document("note.txt", "Bees 😀 are insects. They fly."))
         yield opened
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from support.files import write_files
 from support.pdf_writer import pdf_of
-
-BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
+from support.shipped_book import hive_bees
 
 REPORT = (
     [
@@ -43,10 +42,8 @@ TERMS = (
 
 def book(characters: int = 8_000) -> str:
     """The part of the shipped book about the cells of the hive-bee."""
-    text = BOOK.read_text(encoding="utf-8")
-    middle = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
     tested = "How natural selection is tested: by counting which seedlings live.\n\n"
-    return tested + text[middle : middle + characters]
+    return tested + hive_bees()[20_000 : 20_000 + characters]
 
 
 def write_guide_files(folder: Path, home: Path) -> None:

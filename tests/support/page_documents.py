@@ -1,10 +1,7 @@
 """Small documents for the tests of the page, with what is hard to show right."""
 
-from pathlib import Path
-
 from support.pdf_writer import PdfPage, write_pdf
-
-ROOT = Path(__file__).resolve().parents[2]
+from support.shipped_book import BOOK
 
 NOTES = """# Ants 🐜🐜
 
@@ -38,8 +35,7 @@ HERONS = f"Herons fish in the shallows of the brook. {MEADOW}"
 
 def book() -> str:
     """The middle of a book, long enough that a page must not hold all of it."""
-    text = (ROOT / "examples" / "origin-of-species.txt").read_text(encoding="utf-8")
-    return text[400_000:800_000]
+    return BOOK.read_text(encoding="utf-8")[400_000:800_000]
 
 
 def harbour() -> bytes:

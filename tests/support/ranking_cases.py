@@ -2,14 +2,12 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 
 from milepost.search.features import FEATURES
 from support.files import write_lines
-
-BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
+from support.shipped_book import BOOK
 
 
 def ranking_case(

@@ -11,8 +11,8 @@ import pytest
 
 from support.browser_page import Tabs, answered, ask, ready
 from support.chat_server import Chat, Stream, refused, serving
-from support.page_documents import book
 from support.server import Server, running_server
+from support.shipped_book import hive_bees
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -181,10 +181,9 @@ def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writ
     said = "Some ants steal pupae from other nests and rear them as slaves [1]. Zebras graze [1]."
     question = "Which ants steal pupae from other nests and rear them as slaves?"
     writer.reply = Stream([said])
-    start = book().index("CELL-MAKING INSTINCT")
-    part = book()[start - 20_000 : start + 30_000].encode()
     with server.client() as client:
-        client.post("/documents", files={"file": ("instincts.txt", part)}).raise_for_status()
+        files = {"file": ("instincts.txt", hive_bees().encode())}
+        client.post("/documents", files=files).raise_for_status()
         server.indexed(client)
     found = [data for name, data in events(server, question=question) if name == "citation"]
     assert [each["verdict"] for each in found] == ["supported", "unsupported"]
