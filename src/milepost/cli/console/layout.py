@@ -51,20 +51,14 @@ def fit(
     blocks: list[Block] = []
     gap = 0
     for limits in _STEPS:
-        blocks = [build(number, _at_least(limits, number)) for number in range(results)]
+        first = max(limits, _FIRST)  # tuples: the context falls with the answer
+        blocks = [build(number, limits if number else first) for number in range(results)]
         gap = limits.gap
         if _height(blocks, gap) <= room:
             return blocks, gap
     while len(blocks) > 1 and _height(blocks, gap) > room - 1:  # one line counts those left out
         blocks.pop()
     return blocks, gap
-
-
-def _at_least(limits: Limits, number: int) -> Limits:
-    if number:
-        return limits
-    answer, context, gap = limits
-    return Limits(max(answer or 0, _FIRST.answer or 0), max(context or 0, _FIRST.context or 0), gap)
 
 
 def _height(blocks: list[Block], gap: int) -> int:
