@@ -17,11 +17,18 @@ from milepost.documents.encoding import decode
 from milepost.documents.readers.formats import OLE, format_of, refuse_device
 from milepost.errors import MilepostError, NotAnIndex, StoreError, UnreadableFile
 from milepost.exports.records import print_json
-from milepost.index.intake import file_signature, find_files, vanished, wanted_pictures
+from milepost.index.intake import (
+    as_stored,
+    file_signature,
+    find_files,
+    read_options,
+    vanished,
+    wanted_pictures,
+)
 from milepost.index.places import local_path
 from milepost.store import DocumentInfo
 from milepost.store.address import IndexPlace, label
-from milepost.types import READ_DEFAULTS, Hidden, Ocr, ReadOptions
+from milepost.types import Hidden, Ocr, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
@@ -76,8 +83,7 @@ def plan(
     made = []
     for path in inside:
         info = known.get(str(path))
-        options = ReadOptions.parse(info.options) if info else READ_DEFAULTS
-        made.append(_file(path, info, options.changed(hidden=hidden, ocr=ocr)))
+        made.append(_file(path, info, read_options(info, hidden, ocr)))
     made += [
         Planned(path, "fail", why.partition("; try: ")[0].removeprefix(f"{path} "))
         for path, why in failed.items()
@@ -99,11 +105,7 @@ def plan(
 def _file(path: Path, info: DocumentInfo | None, options: ReadOptions) -> Planned:
     signature = file_signature(path)
     size = signature[0] if signature else None
-    if (
-        info is not None
-        and signature
-        and (info.signature, info.options) == (signature, str(options))
-    ):
+    if info is not None and as_stored(info, signature, str(options)):
         return Planned(str(path), "unchanged", size_bytes=size)
     try:
         _refuse_unreadable(path, options)

@@ -225,7 +225,7 @@ def to_download(
     for item in work:
         if isinstance(item, ObjectFile):
             info = stored.get(str(item))
-            if info is None or not _as_stored(info, item.signature, str(options(info))):
+            if info is None or not as_stored(info, item.signature, str(options(info))):
                 yield item
 
 
@@ -240,13 +240,14 @@ def to_read(
         if isinstance(item, Path):
             info, signature = stored.get(str(item)), file_signature(item)
             chosen = options(info)
-            if info is not None and _as_stored(info, signature, str(chosen)):
+            if info is not None and as_stored(info, signature, str(chosen)):
                 continue
             if known(item, chosen) is None:
                 yield number, item, chosen, signature
 
 
-def _as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> bool:
+def as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> bool:
+    """Whether a file with this signature, read like this, has not changed since it was stored."""
     return signature is not None and (info.signature, info.options) == (signature, options)
 
 
@@ -275,7 +276,7 @@ def add_one(
             document, written = hashed(item), ""
         else:
             signature, written = file_signature(item), str(chosen)
-            if stored and _as_stored(stored, signature, written):
+            if stored and as_stored(stored, signature, written):
                 tally.unchanged.append(name)
                 return
             found = known.find(store, item, chosen) if known and isinstance(item, Path) else None
