@@ -153,7 +153,17 @@ def indexed(
     sources = expand(options) if sources is None else sources
     chosen = model.path if isinstance(model, ModelFolder) else model
     opened = partial(open_index, model=chosen, precision=options.settings.precision)
-    filled = partial(_filled, sources, progress, options.reading)
+    reading = options.reading
+
+    def filled(index: Index, known: KnownFiles | None = None) -> IndexReport:
+        try:
+            return index.add(
+                sources, progress=progress, hidden=reading.hidden, ocr=reading.ocr, known=known
+            )
+        except BaseException:
+            index.close()
+            raise
+
     if not options.no_cache:
         folder = cache_place(options, model.manifest.fingerprint)
         limit = limit_bytes()
@@ -201,22 +211,6 @@ def cached_index(options: SearchOptions) -> tuple[Index, Path]:
         raise errors.StoreError(error.problem, hint) from error
     mark_used(folder)
     return index, folder
-
-
-def _filled(
-    sources: list[str | Document],
-    progress: Callable[[Step], None],
-    options: ReadOptions,
-    index: Index,
-    known: KnownFiles | None = None,
-) -> IndexReport:
-    try:
-        return index.add(
-            sources, progress=progress, hidden=options.hidden, ocr=options.ocr, known=known
-        )
-    except BaseException:
-        index.close()
-        raise
 
 
 def _erased(folder: Path) -> bool:
