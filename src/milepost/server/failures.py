@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
 
 from milepost import errors
-from milepost.server.names import one_line
+from milepost._display import plain
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
@@ -68,8 +68,8 @@ _LONGEST = 1_000  # characters of a message: part of it may be what a client sen
 
 def shown(message: str) -> str:
     """A message as JSON can hold it, of bounded length: names of files may hold any bytes."""
-    plain = one_line(message)
-    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1] + "…"
+    said = plain(message)
+    return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
 
 
 def body(status: int, message: str, **more: Any) -> dict[str, Any]:

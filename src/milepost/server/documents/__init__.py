@@ -6,6 +6,6 @@ Refuses: HTTP and MCP, which stand on it.
 """
 
 from milepost.server.documents.indexing import Indexer, Progress
-from milepost.server.documents.library import Library
+from milepost.server.documents.library import Library, notes_of
 
-__all__ = ["Indexer", "Library", "Progress"]
+__all__ = ["Indexer", "Library", "Progress", "notes_of"]

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 
+from milepost._display import plain
 from milepost.documents import sidecar
 from milepost.documents.folders import skipped
 from milepost.documents.readers.pdf.line_boxes import lines_between
@@ -21,10 +22,9 @@ from milepost.index.known_files import forget
 from milepost.index.naming import document_id, short_id
 from milepost.index.places import absolute
 from milepost.objects import is_address
-from milepost.server.names import one_line
 from milepost.store import DocumentInfo, Statistics
 from milepost.types import Box, Span
-from milepost.wording import CONTROLS
+from milepost.wording import CONTROLS, without_options
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
@@ -96,15 +96,15 @@ class Library:
 
     def shown_name(self, info: DocumentInfo) -> str:
         """A document's name for clients: its path below what the server was given."""
-        return one_line(info.name) if info.source is None else self.short(info.source)
+        return plain(info.name) if info.source is None else self.short(info.source)
 
     def short(self, path: str) -> str:
         """A path for people: below what the server was given, or its last part."""
         source = Path(path)
         for root in (self.uploads, *self.roots):
             if source != root and source.is_relative_to(root):
-                return one_line(source.relative_to(root).as_posix())
-        return one_line(source.name)
+                return plain(source.relative_to(root).as_posix())
+        return plain(source.name)
 
     def without_path(self, message: str) -> str:
         """What is said of the index, for people: its folder's name stands for the whole path."""
@@ -218,6 +218,11 @@ class Library:
                     each.unlink(missing_ok=True)
                 return str(path)
         raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
+
+
+def notes_of(info: DocumentInfo) -> list[str]:
+    """The notes of a document, each in one line, for people who gave no command."""
+    return [plain(without_options(note)) for note in info.notes]
 
 
 def _with_sidecars(path: Path) -> list[Path]:

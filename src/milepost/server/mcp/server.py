@@ -17,11 +17,11 @@ from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 import milepost
+from milepost._display import plain
 from milepost.errors import MilepostError
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.server.mcp.results import Checked, Documents, Read, Searched
 from milepost.server.mcp.tools import Tools
-from milepost.server.names import one_line
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class _Server(MCPServer[Any]):
         known = tool.parameters["properties"] if tool else given
         for key in given.keys() - known.keys():
             said = f"{name} has no argument {key:.200}; try: {', '.join(known)}"
-            raise ToolError(one_line(said)[:1000])
+            raise ToolError(plain(said)[:1000])
         try:
             return await super().call_tool(name, given, context)
         except UnexpectedToolError:
@@ -91,7 +91,7 @@ class _Server(MCPServer[Any]):
             if isinstance(error.__cause__, ValidationError):
                 first = error.__cause__.errors(include_url=False, include_context=False)[0]
                 said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise ToolError(one_line(said)[:1000]) from error
+            raise ToolError(plain(said)[:1000]) from error
 
 
 def create_server(tools: Tools) -> MCPServer[Any]:

@@ -12,15 +12,15 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from milepost._display import plain
 from milepost.documents import split
 from milepost.errors import InputError, UnknownDocument
 from milepost.exports.records import shared_record
 from milepost.index.naming import document_id, short_id
 from milepost.search import SearchResult
-from milepost.server.documents import Indexer, Library
+from milepost.server.documents import Indexer, Library, notes_of
 from milepost.server.mcp import results
 from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted, read_cursor, write_cursor
-from milepost.server.names import note_line, one_line
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
 from milepost.wording import counted, nothing_reaches, without_options
@@ -198,7 +198,7 @@ class Tools:
             place=place_in_words(places),
             heading=mark_at(marks, "heading", start),
             next=end,
-            notes=list(map(note_line, info.notes)),
+            notes=notes_of(info),
         )
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
@@ -259,7 +259,7 @@ class Tools:
                 name=self._library.shown_name(info),
                 characters=info.characters,
                 sentences=info.sentences,
-                notes=list(map(note_line, info.notes)),
+                notes=notes_of(info),
             )
             for info in infos[after : after + _LISTED // 20]
         ]
@@ -280,9 +280,7 @@ class Tools:
         As many notes as an eighth of the budget holds, and how many more there are.
         """
         notes = [
-            f"{one_line(self._library.shown_name(info))}: {note_line(note)}"
-            for info in infos
-            for note in info.notes
+            f"{self._library.shown_name(info)}: {note}" for info in infos for note in notes_of(info)
         ]
         said: list[str] = []
         for note in notes:
@@ -357,5 +355,5 @@ def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
     if page not in places:
         last = max(places, default=0)
         hint = f"1 to {last}" if places else "start, because this document has no pages"
-        raise InputError(f"page: {page} is not in {one_line(Path(info.name).name)}", hint)
+        raise InputError(f"page: {page} is not in {plain(Path(info.name).name)}", hint)
     return int(places[page])

@@ -17,9 +17,8 @@ from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index import RemovalReport
 from milepost.index.naming import document_id
-from milepost.server.documents.library import safe_name
+from milepost.server.documents.library import notes_of, safe_name
 from milepost.server.failures import FULL, HttpError
-from milepost.server.names import note_line
 from milepost.server.routes.bodies import JsonRoute, RequestBody
 from milepost.server.routes.pages import Offset, is_pdf
 from milepost.server.routes.search import WHERE, Reference, reference_of
@@ -285,7 +284,7 @@ def _summary(state: State, info: DocumentInfo, marks: Sequence[Mark]) -> Summary
         },
         reference=reference_of(info),
         pages=max(pages, default=None),
-        notes=list(map(note_line, info.notes)),
+        notes=notes_of(info),
     )
 
 
