@@ -6,7 +6,6 @@ Importing the SDK takes as long as all else that a server imports, and most serv
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -52,8 +51,7 @@ class AgentTools:
         from milepost.server.mcp.tools import Tools
 
         state = self._state
-        searching = state.governor.search if state.governor else nullcontext
-        server = create_server(Tools(state.library, state.indexer, searching))
+        server = create_server(Tools(state.library, state.indexer, state.governor.search))
         return server, server.streamable_http_app(
             # Hosts and origins were checked by ``Guard`` before.
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False)

@@ -113,8 +113,7 @@ def _state(
     sources: Sequence[Path],
     known: Known | None,
 ) -> State:
-    governor = Governor() if settings.govern else None
-    bulk = governor.bulk() if governor else None
+    governor = Governor(active=settings.govern)
     reader = Isolated()
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
@@ -122,7 +121,7 @@ def _state(
         seconds = reading_seconds(options, locked=password is not None)
         return reader.call_within(seconds, read_plain, path, options, password)
 
-    indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr, known=known)
+    indexer = Indexer(index, read, governor.bulk(), end=reader.close, ocr=settings.ocr, known=known)
     encoder = index.model
     preload(encoder)
     folders = list(sources)  # whoever started the server names these: they are read in any case
@@ -139,7 +138,7 @@ def _state(
             encoder,
             most=settings.max_waiting,
             observe=metrics.run.observe,
-            between=governor.bulk() if governor else None,
+            between=governor.bulk(),
         ),
         indexer=indexer,
         pages=Isolated(seconds=60.0),

@@ -54,8 +54,8 @@ class Batcher:
         encoder: Encoder,
         *,
         most: int,
-        observe: Callable[[int], None] = lambda _: None,
-        between: Callable[..., None] | None = None,
+        observe: Callable[[int], None],
+        between: Callable[..., None],
     ) -> None:
         self._encoder, self._most, self._observe = encoder, most, observe
         self._between = between
@@ -151,8 +151,7 @@ class Batcher:
         def on_progress(*_: int) -> None:
             if left:
                 raise ClientDisconnected
-            if self._between is not None:
-                self._between()
+            self._between()
 
         async with self._long:
             try:

@@ -24,14 +24,15 @@ class Governor:
             index.search("…")
 
     Running batches and searches are never interrupted. The governor has no thread of its own, and
-    any method may be called from any thread.
+    any method may be called from any thread. One that is not ``active`` only counts.
 
     Attributes:
         searches: number of running searches.
         paused: total seconds that bulk work has waited.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, active: bool = True) -> None:
+        self._active = active
         self.searches = 0
         self.paused = 0.0
         self._gate = threading.Condition()
@@ -71,6 +72,8 @@ class Governor:
         It measures the batches itself, from the end of one call to the next. Make one callback for
         each thread of bulk work.
         """
+        if not self._active:
+            return lambda *_: None
         since = time.monotonic()
 
         def between(*_: object) -> None:

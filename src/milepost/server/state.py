@@ -43,7 +43,7 @@ class State:
     indexer: Indexer
     pages: Isolated
     metrics: Metrics
-    governor: Governor | None
+    governor: Governor
     searches: anyio.CapacityLimiter
     waiting: int = 0
     ready: bool = False
@@ -57,8 +57,6 @@ class State:
             raise HttpError(503, "too many searches wait", "later", {"Retry-After": "2"})
 
         def governed() -> T:
-            if self.governor is None:
-                return work()
             with self.governor.search():
                 return work()
 

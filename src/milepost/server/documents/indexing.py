@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -84,8 +84,8 @@ class Indexer:
         self,
         index: Index,
         read: Callable[..., Document],
-        between: Callable[..., None] | None = None,
-        end: Callable[[], None] | None = None,
+        between: Callable[..., None] = lambda *_: None,
+        end: Callable[[], None] = lambda: None,
         ocr: Ocr | None = None,
         known: Known | None = None,
     ) -> None:
@@ -165,8 +165,7 @@ class Indexer:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        if self._end is not None:
-            self._end()
+        self._end()
         if self._thread.is_alive():
             self._thread.join()
 
@@ -267,11 +266,10 @@ class Indexer:
 
     def _on_step(self, step: Step) -> None:
         with self._changed:
-            self._step = replace(step)
+            self._step = step
             if self._stopping:
                 raise Stopped
-        if self._between is not None:
-            self._between()
+        self._between()
 
 
 def _name(source: Path | Document) -> str:

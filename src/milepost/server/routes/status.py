@@ -143,8 +143,7 @@ async def metrics(state: ServerState) -> Response:
     state.metrics.documents.set(counted.documents)
     state.metrics.sentences.set(counted.sentences)
     state.metrics.waiting.set(state.indexer.progress().waiting)
-    if state.governor is not None:
-        state.metrics.paused.set(state.governor.paused)
+    state.metrics.paused.set(state.governor.paused)
     return Response(state.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
