@@ -7,24 +7,12 @@ import html
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.exports.tables.rows import Row
+from milepost.exports.tables.rows import COLUMNS, Row
 from milepost.wording import percentage
-
-_COLUMNS = (
-    "document",
-    "question",
-    "score",
-    "text",
-    "place",
-    "page",
-    "heading",
-    "start",
-    "end",
-)
 
 _FORMULA = tuple("=+-@＝＋－＠")
 """What a spreadsheet takes for the beginning of a formula, in full width too."""
@@ -49,9 +37,9 @@ def as_csv(rows: Sequence[Row]) -> str:
     out = io.StringIO(newline="")
     out.write("\ufeff")  # without it Excel reads another encoding
     writer = csv.writer(out)
-    writer.writerow(_COLUMNS)
+    writer.writerow(COLUMNS)
     for row in rows:
-        writer.writerow([_cell(getattr(row, name)) for name in _COLUMNS])
+        writer.writerow(map(_cell, astuple(row)))
     return out.getvalue()
 
 

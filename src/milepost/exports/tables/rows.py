@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from milepost import __version__
@@ -40,6 +40,9 @@ class Row:
     heading: str | None = None
     start: int | None = None
     end: int | None = None
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
 
 
 @dataclass(frozen=True, slots=True)

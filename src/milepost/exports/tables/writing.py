@@ -6,20 +6,18 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Self
 
 from milepost._typed import typed
 from milepost.errors import InputError
 from milepost.exports.tables.formats import writer_of
-from milepost.exports.tables.rows import Per, Row, ask, plan_rows
+from milepost.exports.tables.rows import COLUMNS, Per, Row, ask, plan_rows
 from milepost.exports.writing import check_new, reported, write_bytes
 from milepost.index import Index
 from milepost.index.naming import Name, resolve_names
 from milepost.wording import PROBABLE
-
-_NAMES = {field.name for field in fields(Row)}
 
 
 class Journal:
@@ -77,7 +75,7 @@ class Journal:
             key = record.pop("key")
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             return
-        if isinstance(key, str) and set(record) == _NAMES:
+        if isinstance(key, str) and record.keys() == set(COLUMNS):
             self.rows[key] = Row(**record)
 
 
