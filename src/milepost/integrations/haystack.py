@@ -16,6 +16,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 from haystack import Document, component, default_from_dict, default_to_dict
@@ -154,17 +155,14 @@ class _Embedder:
 
     def __init__(self, model: Encoder | str | None) -> None:
         self.model = model
-        self._encoder = model if isinstance(model, Encoder) else None
 
     def warm_up(self) -> None:
-        self.encoder()
+        _ = self.encoder
 
+    @cached_property
     def encoder(self) -> Encoder:
-        """The encoder, loaded on the first call."""
-        if self._encoder is None:
-            assert not isinstance(self.model, Encoder)
-            self._encoder = load(self.model)
-        return self._encoder
+        """The encoder, loaded when it is first needed."""
+        return self.model if isinstance(self.model, Encoder) else load(self.model)
 
     def model_name(self) -> str | None:
         """What a saved pipeline holds of the model; a given encoder has no place in a file."""
@@ -195,7 +193,7 @@ class MilepostTextEmbedder(_Embedder):
     @component.output_types(embedding=list[float])
     def run(self, text: str) -> dict[str, Any]:
         """Embed a question."""
-        return {"embedding": embed_query(self.encoder(), text).tolist()}
+        return {"embedding": embed_query(self.encoder, text).tolist()}
 
     @component.output_types(embedding=list[float])
     async def run_async(self, text: str) -> dict[str, Any]:
@@ -235,7 +233,7 @@ class MilepostDocumentEmbedder(_Embedder):
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:
         """Embed documents; those given are not changed."""
-        vectors = embed_documents(self.encoder(), [self._text(each) for each in documents])
+        vectors = embed_documents(self.encoder, [self._text(each) for each in documents])
         return {
             "documents": [
                 replace(document, embedding=vector.tolist())
