@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +47,7 @@ from milepost.verdicts import CheckResult
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
     from milepost.index import Index
+    from milepost.quotes import Folded
 
 CODES = {
     "verbatim": 0,
@@ -62,15 +62,6 @@ CODES = {
 """Exit code of each verdict; 2 is an error."""
 
 _USAGE = 'check PATH "…"'
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What was read on the way: documents, those that match the filter, and all their keys."""
-
-    documents: int = 0
-    matching: int = 0
-    keys: set[str] = field(default_factory=set)
 
 
 @click.command(
@@ -126,12 +117,12 @@ def check(options: SearchOptions, detail: Detail, text: str) -> int:
         text = read_stdin(options.reading).text
     _refuse_swapped(paths, text)
     note_file(options, text, f"`milepost check … - < {text}` reads it")
-    prepared(text)  # before anything is read
+    given = prepared(text)  # before anything is read
     where = as_filter(options.where)
     if paths:
         sources = expand(options)
         folder = model_folder(options, sources)
-        found, report = _in_files(options, where, text, folder)
+        found, report = _in_files(options, where, given, folder)
         if found is None:
             index, report = options.read(folder, sources)
             with index:
@@ -156,13 +147,16 @@ def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
 
 
 def _in_files(
-    options: SearchOptions, where: Filter | None, text: str, folder: ModelFolder
+    options: SearchOptions, where: Filter | None, given: Folded, folder: ModelFolder
 ) -> tuple[CheckResult | None, IndexReport | None]:
     """Look for the text in files that are not indexed yet: reading is far faster than encoding.
 
     Nothing where it is not in them word for word or nearly, or where an index of them exists.
     """
-    from milepost.checking.check import check_documents, prepared
+    from milepost.checking.check import check_documents
+    from milepost.documents import read
+    from milepost.index.intake import find_files
+    from milepost.index.places import absolute
     from milepost.search.notes import no_match
 
     paths = options.paths
@@ -172,37 +166,27 @@ def _in_files(
     if "-" in paths or once or (not options.no_cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
-    seen = _Seen()
-    given = prepared(text)
-    found = check_documents(given, _documents(options, where, failed, seen))
-    if where is not None and seen.documents and not seen.matching and not failed:
-        where.check_keys(seen.keys)
+    keys: set[str] = set()
+    matches: list[bool] = []  # of each document that was read
+
+    def documents() -> Iterator[Document]:
+        files = [str(file) for file in find_files(list(map(absolute, paths)), failed)[0]]
+        for file in select(files, options.names) if options.names else files:
+            try:
+                document = read(file)
+            except (MilepostError, OSError, MemoryError, RecursionError) as error:
+                failed[file] = in_words(error)
+                continue
+            keys.update(document.properties)
+            matches.append(where is None or where.matches(facts(document, where.keys)))
+            if matches[-1]:
+                yield document
+
+    found = check_documents(given, documents())
+    if where is not None and matches and not any(matches) and not failed:
+        where.check_keys(keys)
         found = CheckResult(given.text, "not found", notes=(no_match(where),))
     return found, IndexReport(failed=failed) if found is not None else None
-
-
-def _documents(
-    options: SearchOptions, where: Filter | None, failed: dict[str, str], seen: _Seen
-) -> Iterator[Document]:
-    """Read the files one at a time; ``failed`` gets those that cannot be read."""
-    from milepost.documents import read
-    from milepost.index.intake import find_files
-    from milepost.index.places import absolute
-
-    files = [
-        str(file) for file in find_files([absolute(path) for path in options.paths], failed)[0]
-    ]
-    for file in select(files, options.names) if options.names else files:
-        try:
-            document = read(file)
-        except (MilepostError, OSError, MemoryError, RecursionError) as error:
-            failed[file] = in_words(error)
-            continue
-        seen.documents += 1
-        seen.keys.update(document.properties.keys())
-        if where is None or where.matches(facts(document, where.keys)):
-            seen.matching += 1
-            yield document
 
 
 def _in_index(
