@@ -143,7 +143,6 @@ def _refuse_unreadable(path: Path, options: ReadOptions) -> None:
 
 ERROR = 2
 
-_ORDER: tuple[Action, ...] = ("add", "change", "unchanged", "remove", "fail", "skip")
 _COUNTED: dict[Action, str] = {
     "add": "to add",
     "change": "to read again",
@@ -152,6 +151,7 @@ _COUNTED: dict[Action, str] = {
     "fail": "cannot be read",
     "skip": "skipped",
 }
+"""What is counted, in the order in which it is listed."""
 
 
 def show_plan(options: SearchOptions, place: IndexPlace, *, rebuild: bool) -> int:
@@ -163,9 +163,9 @@ def show_plan(options: SearchOptions, place: IndexPlace, *, rebuild: bool) -> in
     if "-" in options.paths:
         there = not rebuild and any(info.name == STDIN for info in stored)
         planned.append(Planned(STDIN, "change" if there else "add", "not read yet"))
+    planned.sort(key=_rank)
     if options.as_json:
-        files_record = [asdict(each) for each in _sorted(planned)]
-        print_json({"db": label(place), "files": files_record})
+        print_json({"db": label(place), "files": list(map(asdict, planned))})
     else:
         _print(planned, quiet=options.settings.quiet)
     kinds = {each.action for each in planned}
@@ -193,17 +193,13 @@ def _stored(place: IndexPlace, model: str | None, *, rebuild: bool) -> list[Docu
         raise
 
 
-def _sorted(planned: Sequence[Planned]) -> list[Planned]:
-    """By what becomes of them; what is skipped by name, the others as they would be read."""
-
-    def rank(each: Planned) -> tuple[int, str]:
-        return _ORDER.index(each.action), each.path if each.action == "skip" else ""
-
-    return sorted(planned, key=rank)
+def _rank(each: Planned) -> tuple[int, str]:
+    """By what becomes of a file; what is skipped by name, the others as they would be read."""
+    return list(_COUNTED).index(each.action), each.path if each.action == "skip" else ""
 
 
 def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
-    for each in _sorted(planned):
+    for each in planned:
         size = "" if each.size_bytes is None else size_text(each.size_bytes)
         name = visible_name(shown_path(each.path))
         line = f"{each.action:<9}  {size:>9}  {name}"
@@ -215,10 +211,10 @@ def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
 
 def _counts(planned: Sequence[Planned]) -> Iterator[str]:
     counts = Counter(each.action for each in planned)
-    for action in _ORDER:
+    for action, words in _COUNTED.items():
         if not counts[action]:
             continue
-        line = f"{counts[action]:,} {_COUNTED[action]}"
+        line = f"{counts[action]:,} {words}"
         if action in ("add", "change"):
             size = sum(each.size_bytes or 0 for each in planned if each.action == action)
             line += f" ({size_text(size)})"
