@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
@@ -129,13 +130,11 @@ def _boxes(
     None for a passage whose document is not a PDF file, or whose file is gone, has changed or is
     damaged; a note says which.
     """
-    documents: dict[str, Document] = {}
+    document_of = cache(index.document)
     boxes: list[list[PageBox] | None] = []
     notes: dict[str, None] = {}
     for passage in passages:
-        if passage.document not in documents:
-            documents[passage.document] = index.document(passage.document)
-        document = documents[passage.document]
+        document = document_of(passage.document)
         if document.locator is None:
             boxes.append(None)
             continue
