@@ -70,7 +70,12 @@ class ServeSettings:
         if self.root_path and not _PATH.fullmatch(self.root_path):
             raise InputError(f"{self.root_path!r:.80} is not a path", "--root-path /docs")
         for each in self.trusted_proxies:
-            _check_address(each)
+            try:
+                ipaddress.ip_network(each)
+            except ValueError:
+                raise InputError(
+                    f"{each!r:.80} is not an address or network", "--trusted-proxy 127.0.0.1"
+                ) from None
         # As browsers write them; another way of writing would never be found equal.
         origins = tuple(each.lower().rstrip("/") for each in self.allowed_origins)
         object.__setattr__(self, "allowed_origins", origins)
@@ -100,12 +105,3 @@ class ServeSettings:
             raise InputError("a limit of the server is below 1", "1 or more")
         if self.rate is not None and self.rate <= 0:
             raise InputError(f"a rate of {self.rate} lets nobody in", "more than 0, or none")
-
-
-def _check_address(address: str) -> None:
-    try:
-        ipaddress.ip_network(address)
-    except ValueError:
-        raise InputError(
-            f"{address!r:.80} is not an address or network", "--trusted-proxy 127.0.0.1"
-        ) from None

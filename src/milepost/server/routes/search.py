@@ -125,7 +125,7 @@ class SearchAnswer(BaseModel):
     )
 
 
-@router.post("/search", response_model_exclude_none=False)
+@router.post("/search")
 async def search(request: Request, state: ServerState, asked: SearchRequest) -> SearchAnswer:
     """Find the passages that answer a question, best first."""
     return await searched(request, state, asked, partial(_answer, asked=asked))
