@@ -81,8 +81,9 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     pack.add_symbols("landmarks", code(values, np.zeros(len(values), np.int64)))
     pack.add("landmark scales", np.ascontiguousarray(rows[:, :4]).tobytes())
     tables = [Tables(text, held) for text, held in zip(texts, marks, strict=True)]
-    words = _add_words(pack, tables, sentences.document_offsets.tolist(), spans.tolist())
-    _check_tiling(infos, sentences.document_offsets.tolist(), spans.tolist())
+    offsets, places = sentences.document_offsets.tolist(), spans.tolist()
+    words = _add_words(pack, tables, offsets, places)
+    _check_tiling(infos, offsets, places)
     # Single letters are symbols: α, β and π do not bring the Greek stemmer.
     return {name for word in words if len(word) > 1 and (name := stemmer_of(word)) in SCRIPTS}
 
