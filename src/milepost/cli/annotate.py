@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 MARKED, NOTHING = 0, 1
 
-DEFAULT_K = 5
-
 
 @click.command(
     epilog="""\b
@@ -50,7 +48,7 @@ Examples:
 @click.option(
     "-k",
     type=click.IntRange(min=1),
-    default=DEFAULT_K,
+    default=5,
     help="Maximum number of passages for each question.",
 )
 @min_score_option(
@@ -83,7 +81,7 @@ def annotate(
         raise InputError(f"{pdf} is a folder", "one of the PDFs in it")
     for question in questions:
         note_file(options, question, "one PDF at a time is marked")
-    k, least = options.k or DEFAULT_K, options.min_score
+    k, least = options.k, options.min_score
     with _opened(replace(options, paths=(pdf,))) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
         notes = [*marked.notes, *unsure(index)]
