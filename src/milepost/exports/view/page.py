@@ -21,9 +21,6 @@ from milepost.index import Index
 from milepost.language.numbers import PATTERNS, TABLES
 from milepost.language.terms import IGNORED, STOP_WORDS, TOKEN
 
-EXAMPLE = "page.html"
-_SUFFIXES = (".html", ".htm")
-
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
@@ -70,10 +67,10 @@ def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = 
 
 def check_page(path: Path, *, overwrite: bool) -> None:
     """Refuse a file that could not be written, or has no page's suffix, before hours of reading."""
-    check_new(path, EXAMPLE, overwrite=overwrite)
+    check_new(path, "page.html", overwrite=overwrite)
     if path.exists() and not path.is_file():
         return  # a device or a pipe has no suffix
-    check_suffix(path, _SUFFIXES, "a page in HTML")
+    check_suffix(path, (".html", ".htm"), "a page in HTML")
 
 
 def page_text(index: Index) -> tuple[str, PageSize]:

@@ -36,7 +36,6 @@ _DEAD = 0.55  # what is below this share of a step becomes 0
 _LEVELS = 63  # seven bits of a matrix, with its sign
 _VERSION = 1
 _WORDS = 1996  # BERT's vocabulary has the words from here on, the commonest first
-_COPIED = ("openvino_bf16.xml", "tokenizer.json", "ranking.npz")
 
 
 def page_model(model: str | os.PathLike[str] | None = None) -> Path:
@@ -72,7 +71,7 @@ def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
             draft = Path(made) / "model"
             draft.mkdir()
-            for file in _COPIED:
+            for file in ("openvino_bf16.xml", "tokenizer.json", "ranking.npz"):
                 if (source.path / file).is_file():
                     shutil.copyfile(source.path / file, draft / file)
             (draft / "openvino_bf16.bin").write_bytes(numbers)
