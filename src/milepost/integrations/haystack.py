@@ -64,14 +64,14 @@ class MilepostRetriever:
         self.rerank = rerank
         self.model = model
         self.where = where
-        self._held: retrieval.Held | None = None
+
+    @cached_property
+    def _held(self) -> retrieval.Held:
+        return retrieval.Held(self.index, self.model)
 
     def warm_up(self) -> None:
         """Open the index and load its model."""
-        if self._held is None:
-            found = retrieval.Held(self.index, self.model)
-            _ = found.index.model
-            self._held = found
+        _ = self._held.index.model
 
     def to_dict(self) -> dict[str, Any]:
         """What a saved pipeline holds of it.
@@ -115,8 +115,6 @@ class MilepostRetriever:
         """
         if filters:
             raise InputError("Milepost does not read Haystack's filters", "where='kind = \"pdf\"'")
-        self.warm_up()
-        assert self._held is not None
         passages = self._held.search(
             query,
             k=self.top_k if top_k is None else top_k,
