@@ -23,7 +23,6 @@ class Client:
     ``title`` is its own name; ``entry`` has fields that it wants beside ``command`` and ``args``.
     """
 
-    name: str
     title: str
     file: Callable[[], Path]
     keys: tuple[str, ...] = ("mcpServers",)
@@ -42,32 +41,25 @@ def _desktop() -> Path:
 
 
 CLIENTS = {
-    client.name: client
-    for client in (
-        Client("claude-code", "Claude Code, this folder", lambda: Path(".mcp.json")),
-        Client("claude-desktop", "Claude Desktop", _desktop),
-        Client("cursor", "Cursor", lambda: Path.home() / ".cursor" / "mcp.json"),
-        Client(
-            "vscode",
-            "VS Code, this folder",
-            lambda: Path(".vscode") / "mcp.json",
-            ("servers",),
-            entry=(("type", "stdio"),),
-        ),
-        Client(
-            "codex",
-            "Codex",
-            lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml",
-            ("mcp_servers",),
-            "toml",
-        ),
-        Client("gemini", "Gemini CLI", lambda: Path.home() / ".gemini" / "settings.json"),
-        Client(
-            "windsurf",
-            "Windsurf",
-            lambda: Path.home() / ".codeium" / "windsurf" / "mcp_config.json",
-        ),
-    )
+    "claude-code": Client("Claude Code, this folder", lambda: Path(".mcp.json")),
+    "claude-desktop": Client("Claude Desktop", _desktop),
+    "cursor": Client("Cursor", lambda: Path.home() / ".cursor" / "mcp.json"),
+    "vscode": Client(
+        "VS Code, this folder",
+        lambda: Path(".vscode") / "mcp.json",
+        ("servers",),
+        entry=(("type", "stdio"),),
+    ),
+    "codex": Client(
+        "Codex",
+        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml",
+        ("mcp_servers",),
+        "toml",
+    ),
+    "gemini": Client("Gemini CLI", lambda: Path.home() / ".gemini" / "settings.json"),
+    "windsurf": Client(
+        "Windsurf", lambda: Path.home() / ".codeium" / "windsurf" / "mcp_config.json"
+    ),
 }
 
 
