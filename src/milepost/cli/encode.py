@@ -55,15 +55,13 @@ def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
         check_new(npz, "landmarks.npz", overwrite=True)
     from milepost.documents import read
     from milepost.encoder import load
-    from milepost.index.intake import Step
+    from milepost.index.intake import Steps
 
     settings, reading = options.settings, options.reading
     document = read_stdin(reading) if path == "-" else read(path, ocr=reading.ocr)
     encoder = load(options.model, precision=settings.precision)
     with Bar(settings, as_json=options.as_json) as bar:
-        landmarks = encoder.encode(
-            document, progress=lambda done, of: bar(Step(document.name, 1, 1, of, done))
-        )
+        landmarks = encoder.encode(document, progress=Steps(bar, document.name, 1, 1).sentence)
     if not settings.quiet:
         for note in document.notes:
             say(f"{document.name}: {note}")
