@@ -1,4 +1,4 @@
-"""Where the clients of agents keep their list of MCP servers, and in which form."""
+"""Where the clients of agents keep their list of MCP servers, in JSON or TOML."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from milepost._optional import require
 from milepost.errors import InputError
-
-Form = Literal["json", "toml"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,6 @@ class Client:
     title: str
     file: Callable[[], Path]
     keys: tuple[str, ...] = ("mcpServers",)
-    form: Form = "json"
     entry: tuple[tuple[str, str], ...] = ()
 
 
@@ -54,7 +51,6 @@ CLIENTS = {
         "Codex",
         lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml",
         ("mcp_servers",),
-        "toml",
     ),
     "gemini": Client("Gemini CLI", lambda: Path.home() / ".gemini" / "settings.json"),
     "windsurf": Client(
@@ -70,7 +66,7 @@ def with_server(client: Client, text: str, name: str, command: str, args: list[s
     refused.
     """
     entry = {**dict(client.entry), "command": command, "args": args}
-    if client.form == "toml":
+    if client.file().suffix == ".toml":
         return _toml(client, text, name, entry)
     try:
         config = json.loads(text) if text.strip() else {}
