@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from milepost.encoder.engine.folder import DEFAULT, MULTILINGUAL, packaged
-from milepost.encoder.engine.languages import supported_languages
+from milepost.encoder.engine.languages import SCRIPTS
 from milepost.errors import MilepostError
 from milepost.language.detection import judge
 from milepost.objects import is_address
@@ -71,8 +71,7 @@ def sample(paths: Sequence[str]) -> Sample:
 
 def choice_for(files: Sequence[Path], piped: Sequence[str] = ()) -> Choice:
     """The model that reads most of some files, by their beginnings, and of texts from a pipe."""
-    other = supported_languages(MULTILINGUAL)
-    if other is None or packaged(MULTILINGUAL) is None:
+    if packaged(MULTILINGUAL) is None:
         return Choice(None)
     foreign = english = count = 0
     texts = [*_beginnings(files), *(text[:_CHARACTERS] for text in piped)]
@@ -80,7 +79,7 @@ def choice_for(files: Sequence[Path], piped: Sequence[str] = ()) -> Choice:
         written = judge(text)
         if written.english:
             english += len(text)
-        elif written.script in other.scripts:
+        elif written.script in SCRIPTS:
             foreign += len(text)
             count += 1
     if foreign > english:
