@@ -20,6 +20,7 @@ import milepost
 from milepost._display import plain
 from milepost.errors import MilepostError
 from milepost.filters.tokens import MAX_LENGTH
+from milepost.server.mcp.budget import LEAST, MOST
 from milepost.server.mcp.results import Checked, Documents, Read, Searched
 from milepost.server.mcp.tools import Tools
 
@@ -56,7 +57,7 @@ def _few(value: Any) -> Any:
 
 Few = BeforeValidator(_few)
 Question = Annotated[str, Field(description="A question in words.", min_length=1, max_length=5000)]
-Budget = Annotated[int, Field(description="Maximum number of tokens of the result.", ge=200)]
+Budget = Annotated[int, Field(description="Maximum number of tokens of the result.", ge=LEAST)]
 Where = Annotated[
     str | None,
     Field(
@@ -164,7 +165,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
     async def document(identity: str) -> str:
         """The beginning of a document's text; the tool `read` gives the rest."""
         try:
-            return (await run_sync(partial(tools.read, identity, budget_tokens=20_000))).text
+            return (await run_sync(partial(tools.read, identity, budget_tokens=MOST))).text
         except MilepostError as error:
             raise ResourceNotFoundError(str(error)) from error
 

@@ -55,7 +55,7 @@ class Tools:
         where: str | None = None,
     ) -> results.Searched:
         """The best sentences for a question, within a budget of tokens."""
-        budget = _budget(budget_tokens)
+        budget = min(budget_tokens, MOST)
         chosen = self._chosen(documents)
         found = SearchResult()
 
@@ -176,7 +176,7 @@ class Tools:
         budget_tokens: int = 1500,
     ) -> results.Read:
         """The text of a document from an offset or a page on."""
-        budget = _budget(budget_tokens)
+        budget = min(budget_tokens, MOST)
         info = self._one(document)
         with self._library.index.snapshot() as state:
             marks = state.marks([info])[0]
@@ -213,7 +213,7 @@ class Tools:
         budget_tokens: int = 1500,
     ) -> results.Checked:
         """Whether a quotation or claim is in the documents, and where."""
-        budget = _budget(budget_tokens)
+        budget = min(budget_tokens, MOST)
         chosen = self._chosen(documents)
         with self._searching():
             found = self._library.index.check(text, chosen, min_score=min_score)
@@ -342,12 +342,6 @@ def _of(names: dict[str, str], found: Sequence[results.Evidence | results.Match]
 
 def _overlap(one: results.Evidence, other: results.Evidence) -> bool:
     return one.id == other.id and one.start < other.end and one.end > other.start
-
-
-def _budget(tokens: int) -> int:
-    if tokens < LEAST:
-        raise InputError(f"a budget of {tokens} tokens holds no passage", f"{LEAST} to {MOST:,}")
-    return min(tokens, MOST)
 
 
 def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
