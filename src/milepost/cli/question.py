@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from importlib import import_module
 from threading import Thread
@@ -113,7 +113,7 @@ def reading_options(command: Command) -> Command:
 class SearchOptions:
     """What a command searches, and how; the fields are options, see ``takes_search_options``."""
 
-    settings: Settings
+    settings: Settings = field(default_factory=lambda: click.get_current_context().obj)
     as_json: bool = False
     paths: tuple[str, ...] = ()
     db: IndexPlace | None = None
@@ -219,7 +219,7 @@ def _import_later() -> None:
 
 def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Give a command those of its options that are fields of a class as one argument of it."""
-    names = {field.name for field in fields(kind)}
+    names = {each.name for each in fields(kind)}
 
     def decorate(command: Callable[..., T]) -> Callable[..., T]:
         @wraps(command)
@@ -237,13 +237,7 @@ def takes_search_options(command: Callable[..., T]) -> Callable[..., T]:
 
     The options that set the settings are added; see ``common``.
     """
-    with_options = gathered(SearchOptions, "options")(command)
-
-    @wraps(command)
-    def with_settings(**given: Any) -> T:
-        return with_options(settings=click.get_current_context().obj, **given)
-
-    return common(with_settings)
+    return common(gathered(SearchOptions, "options")(command))
 
 
 @dataclass(frozen=True, slots=True)
