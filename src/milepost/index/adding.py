@@ -47,7 +47,7 @@ def add_sources(
     pictures = intake.wanted_pictures(stored, ocr)
     inside, folders = intake.find_places(places, tally.failed, pictures, stored)
     work.extend(inside)
-    present = {item.name if isinstance(item, Document) else str(item) for item in work}
+    present = set(map(intake.name_of, work))
     done: set[str] = set()
     elsewhere = partial(known.find, store) if known else lambda path, options: None
     options = partial(intake.read_options, hidden=hidden, ocr=ocr)
@@ -64,7 +64,7 @@ def add_sources(
             return ahead.read((steps.number, file, chosen, signature), steps.page)
 
         for number, item in enumerate(work, 1):
-            name = item.name if isinstance(item, Document) else str(item)
+            name = intake.name_of(item)
             steps = Steps(progress, name, number, len(work))
             if name in done:  # a duplicate source: compare it with what was just stored
                 stored = {info.name: info for info in _documents(store)}

@@ -218,6 +218,11 @@ def read_options(
 Options = Callable[[DocumentInfo | None], ReadOptions]  # read_options of a caller
 
 
+def name_of(item: File | Document) -> str:
+    """The name that a document has, or will have when it is read."""
+    return item.name if isinstance(item, Document) else str(item)
+
+
 def to_download(
     work: Iterable[File | Document], stored: Mapping[str, DocumentInfo], options: Options
 ) -> Iterator[ObjectFile]:
@@ -269,7 +274,7 @@ def add_one(
     something to encode; a file whose content another index holds is ``known``, and not read. A
     ``StoreError``, that the index cannot be written, is raised.
     """
-    name = item.name if isinstance(item, Document) else str(item)
+    name = name_of(item)
     chosen, signature, held = options(stored), None, None
     try:
         if isinstance(item, Document):

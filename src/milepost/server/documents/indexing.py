@@ -13,7 +13,7 @@ from pathlib import Path
 
 from milepost.errors import IndexBusy, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
-from milepost.index.intake import Known, Step, file_signature
+from milepost.index.intake import Known, Step, file_signature, name_of
 from milepost.types import Document, Ocr, ReadOptions
 
 log = logging.getLogger("milepost.server")
@@ -120,7 +120,7 @@ class Indexer:
     ) -> None:
         """Add files, folders or documents behind what waits already."""
         with self._changed:
-            self._removed.difference_update(map(_name, sources))  # as an upload of the same name
+            self._removed.difference_update(map(name_of, sources))  # as an upload of the same name
             self._work.append(Work(tuple(sources), prune, ocr, password))
             if prune:
                 self._followed = self._work[-1]
@@ -191,7 +191,7 @@ class Indexer:
                     self._changed.notify_all()
 
     def _do(self, work: Work) -> None:
-        names, rest = {_name(source) for source in work.sources}, _REST_S
+        names, rest = {name_of(source) for source in work.sources}, _REST_S
         while True:
             try:
                 report = self._index.add(
@@ -270,7 +270,3 @@ class Indexer:
             if self._stopping:
                 raise Stopped
         self._between()
-
-
-def _name(source: Path | Document) -> str:
-    return source.name if isinstance(source, Document) else str(source)
