@@ -94,7 +94,6 @@ class Indexer:
         self._work: deque[Work] = deque()
         self._failed: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
-        self._remedies: dict[str, str] = {}
         self._removed: set[str] = set()
         self._unread: dict[str, tuple[object, UnreadableFile]] = {}  # with the file's signature
         self._followed: Work | None = None
@@ -146,7 +145,7 @@ class Indexer:
                 self._indexed,
                 tuple(self._failed),
                 tuple(self._notes),
-                dict(self._remedies),
+                {path: error.remedy for path, (_, error) in self._unread.items() if error.remedy},
             )
 
     def forget(self, name: str) -> None:
@@ -246,8 +245,8 @@ class Indexer:
     def _read_file(self, work: Work, path: Path, options: ReadOptions) -> Document:
         if self._stopping:
             raise Stopped
-        signature, remedy = file_signature(path), None
-        before = self._unread.pop(str(path), None)
+        signature, failed = file_signature(path), None
+        before = self._unread.get(str(path))
         if str(path) in self._removed:
             raise UnreadableFile(str(path))
         try:
@@ -255,14 +254,13 @@ class Indexer:
                 raise before[1].with_traceback(None)  # the file is the same still
             return self._read(path, options, *(() if work.password is None else (work.password,)))
         except UnreadableFile as error:
-            self._unread[str(path)] = signature, error
-            remedy = error.remedy
+            failed = signature, error
             raise
         finally:
             with self._changed:
-                self._remedies.pop(str(path), None)
-                if remedy is not None:
-                    self._remedies[str(path)] = remedy
+                self._unread.pop(str(path), None)
+                if failed is not None:
+                    self._unread[str(path)] = failed
 
     def _on_step(self, step: Step) -> None:
         with self._changed:
