@@ -28,9 +28,7 @@ from milepost.cli.console.layout import (
 from milepost.cli.console.links import described, link_to
 from milepost.cli.console.options import Settings, rows_said, say_all
 from milepost.cli.console.screen import (
-    Colour,
     can_show,
-    has_colours,
     height,
     is_terminal,
     page,
@@ -104,9 +102,7 @@ def print_passages(
             if not (detail.long or reasons):
                 room = room_above(rows_said(messages) + (len(shown) < len(result.passages)))
             words = {term for term, idf in result.terms.items() if idf > 0.0}
-            printed = print_excerpts(
-                excerpts, words, detail, out, settings.colour, room, likely=result.calibrated
-            )
+            printed = print_excerpts(excerpts, words, detail, out, room, likely=result.calibrated)
             if detail.bars:
                 _print_map(asked.index, result, shown[:printed], out)
         left = len(result.passages) - printed
@@ -131,7 +127,6 @@ def print_excerpts(
     words: set[str],
     detail: Detail,
     out: Console,
-    colour: Colour,
     room: int | None,
     *,
     likely: bool = True,
@@ -141,7 +136,7 @@ def print_excerpts(
     ``likely``: say how likely each answers.
     """
     columns = width(sys.stdout)
-    coloured = has_colours(colour, sys.stdout)
+    coloured = out.color_system is not None
 
     def build(number: int, limits: Limits) -> Block:
         excerpt = excerpts[number]

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from milepost.cli.answer import Excerpt, head, numbered, print_blocks, print_excerpts, room_above
 from milepost.cli.console.layout import Block, Limits, fit, wrapped
-from milepost.cli.console.screen import Colour, has_colours, page, print_line, visible, width
+from milepost.cli.console.screen import Colour, page, print_line, visible, width
 from milepost.cli.question import Detail
 from milepost.verdicts import CheckResult, Difference, Match
 from milepost.wording import counted
@@ -38,7 +38,6 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
     ``below`` is the number of lines that are printed on the same terminal afterwards.
     """
     columns = width(sys.stdout)
-    coloured = has_colours(colour, sys.stdout)
 
     def place(number: int, limits: Limits) -> Block:
         each = check.places[number]
@@ -49,7 +48,7 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
         inline = check.verdict != "contradicted"  # a claim's words may stand in any order
         if inline and each.differences:
             words.append(f"{each.similarity:.0%} of the words")
-        text = _marked(each, coloured, inline=inline)
+        text = _marked(each, out.color_system is not None, inline=inline)
         return [
             *head(numbered(number + 1), each, out, columns, Text(" · ".join(words))),
             *wrapped(text, out, columns, limits.answer),
@@ -71,7 +70,7 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
         # The sentence that decides is shown; passages are for those who have to judge themselves.
         passages = () if check.places else check.passages
         excerpts = [Excerpt(each, each.start, each.text) for each in passages]
-        print_excerpts(excerpts, set(), detail, out, colour, room)
+        print_excerpts(excerpts, set(), detail, out, room)
 
 
 def _said(difference: Difference) -> str:
