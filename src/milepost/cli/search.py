@@ -20,7 +20,7 @@ from milepost.cli.question import (
 )
 from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError, in_words
-from milepost.exports.records import PageBox, print_json, result_record
+from milepost.exports.records import box_record, print_json, result_record
 from milepost.wording import nothing_reaches
 
 if TYPE_CHECKING:
@@ -124,14 +124,14 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
 
 def _boxes(
     index: Index, passages: tuple[Passage, ...]
-) -> tuple[list[list[PageBox] | None], list[str]]:
+) -> tuple[list[list[dict[str, float]] | None], list[str]]:
     """Boxes of each passage, and notes.
 
     None for a passage whose document is not a PDF file, or whose file is gone, has changed or is
     damaged; a note says which.
     """
     document_of = cache(index.document)
-    boxes: list[list[PageBox] | None] = []
+    boxes: list[list[dict[str, float]] | None] = []
     notes: dict[str, None] = {}
     for passage in passages:
         document = document_of(passage.document)
@@ -147,10 +147,10 @@ def _boxes(
     return boxes, list(notes)
 
 
-def _sized(document: Document, passage: Passage) -> list[PageBox]:
+def _sized(document: Document, passage: Passage) -> list[dict[str, float]]:
     from milepost.documents import stored_bytes
     from milepost.documents.readers.pdf.boxes import page_sizes
 
     found = document.boxes(passage.start, passage.end)
     sizes = page_sizes(stored_bytes(document), document.name, (box.page for box in found))
-    return [PageBox(box, *sizes[box.page]) for box in found]
+    return [box_record(box, sizes[box.page]) for box in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from milepost.types import Passage
 
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from milepost.verdicts import CheckResult, Match
 
 VERSION = 3  # version of the JSON output; it grows when a field changes its meaning or goes away
-
-
-class PageBox(NamedTuple):
-    """A box, and the width and height of its page in points."""
-
-    box: Box
-    width: float
-    height: float
 
 
 def shared_record(
@@ -49,15 +41,11 @@ def shared_record(
     return record
 
 
-def _boxes_record(boxes: Sequence[PageBox]) -> list[dict[str, float]]:
-    return [
-        {
-            **{name: round(value, 2) for name, value in asdict(each.box).items()},
-            "page_width": round(each.width, 2),
-            "page_height": round(each.height, 2),
-        }
-        for each in boxes
-    ]
+def box_record(box: Box, page_size: tuple[float, float]) -> dict[str, float]:
+    """Give a box, and the width and height of its page in points."""
+    width, height = page_size
+    record = asdict(box) | {"page_width": width, "page_height": height}
+    return {name: round(value, 2) for name, value in record.items()}
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -78,7 +66,7 @@ def report_record(report: IndexReport) -> dict[str, Any]:
 def result_record(
     question: str,
     result: SearchResult,
-    boxes: Sequence[Sequence[PageBox] | None],
+    boxes: Sequence[Sequence[dict[str, float]] | None],
     *,
     explain: bool,
 ) -> dict[str, Any]:
@@ -86,7 +74,7 @@ def result_record(
     passages = [shared_record(passage) for passage in result.passages]
     for record, each in zip(passages, boxes, strict=True):
         if each is not None:
-            record["boxes"] = _boxes_record(each)
+            record["boxes"] = each
     record = {
         "question": question,
         "passages": passages,
