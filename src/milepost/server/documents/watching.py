@@ -35,10 +35,6 @@ _RETRY = 5.0
 _Stamp = tuple[int, int, int]
 
 
-class _StillWritten(UnreadableFile):
-    """The file changed a moment ago; it is read when it is left alone."""
-
-
 @dataclass(slots=True)
 class Watch:
     """Follows files and folders, and adds to an index what has changed.
@@ -170,7 +166,7 @@ class _Files:
         age = time.time() - max(stamp[1:]) / 1e9 if stamp else _SETTLED
         if 0 <= age < _SETTLED:  # a clock that is ahead does not hold a file up
             self.unsettled.add(name)
-            raise _StillWritten(name)
+            raise UnreadableFile(name)
         self._stamps[name] = stamp
         return self._read(path, options)
 
