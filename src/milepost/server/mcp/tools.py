@@ -92,7 +92,7 @@ class Tools:
         room = int(budget * TEXT_SHARE)
         while True:
             found = search(question, budget=f"{room}t")
-            passages = self._evidence(found.passages)
+            passages = list(map(_evidence, found.passages))
             result = self._within(passages, found, budget)
             # A long heading can take the room of the only passage: then a shorter one.
             if result.passages or not passages or room < _LEAST_ROOM:
@@ -107,38 +107,14 @@ class Tools:
         shown = self._first(question, first, search).passages
         found = search(question, k=_PASSAGES)
         left = [
-            each
-            for each in self._evidence(found.passages)
-            if not any(_overlap(each, other) for other in shown)
+            each for each in found.passages if not any(_overlap(each, other) for other in shown)
         ][skipped:]
-        result = self._within(left, found, budget)
+        result = self._within(list(map(_evidence, left)), found, budget)
         if left and not result.passages:  # longer than the budget: its best sentence
-            best = [self._best_sentence(found, left[0])]
-            result = self._within(best, found, budget)
+            result = self._within([_best_sentence(left[0])], found, budget)
         if len(result.passages) < len(left) and result.passages:
             result.cursor = write_cursor(question, first, skipped + len(result.passages))
         return result
-
-    def _evidence(self, passages: Sequence[Passage]) -> list[results.Evidence]:
-        return [
-            results.Evidence(
-                **shared_record(passage)
-                | {"id": short_id(passage.document), "score": round(passage.score, 2)}
-            )
-            for passage in passages
-        ]
-
-    def _best_sentence(self, found: SearchResult, wanted: results.Evidence) -> results.Evidence:
-        passage = next(
-            each
-            for each in found.passages
-            if (short_id(each.document), each.start) == (wanted.id, wanted.start)
-        )
-        best = passage.best
-        text = passage.text[best.start - passage.start : best.end - passage.start]
-        return wanted.model_copy(
-            update={"text": text, "start": best.start, "end": best.start + len(text)}
-        )
 
     def _within(
         self, passages: list[results.Evidence], found: SearchResult, budget: int
@@ -224,7 +200,7 @@ class Tools:
             )
             for place in found.places
         ]
-        passages = self._evidence(found.passages)
+        passages = list(map(_evidence, found.passages))
         among = {each.document for each in found.places}
         among |= {each.document for each in found.passages}
         infos = self._library.index.documents(among or chosen)  # or all that were searched in vain
@@ -340,8 +316,22 @@ def _of(names: dict[str, str], found: Sequence[results.Evidence | results.Match]
     return {each.id: names[each.id] for each in found}
 
 
-def _overlap(one: results.Evidence, other: results.Evidence) -> bool:
-    return one.id == other.id and one.start < other.end and one.end > other.start
+def _evidence(passage: Passage) -> results.Evidence:
+    own = {"id": short_id(passage.document), "score": round(passage.score, 2)}
+    return results.Evidence(**shared_record(passage) | own)
+
+
+def _best_sentence(passage: Passage) -> results.Evidence:
+    best = passage.best
+    text = passage.text[best.start - passage.start : best.end - passage.start]
+    place = {"text": text, "start": best.start, "end": best.start + len(text)}
+    return _evidence(passage).model_copy(update=place)
+
+
+def _overlap(passage: Passage, shown: results.Evidence) -> bool:
+    return short_id(passage.document) == shown.id and (
+        passage.start < shown.end and passage.end > shown.start
+    )
 
 
 def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
