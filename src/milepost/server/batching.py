@@ -74,12 +74,9 @@ class Batcher:
         short = [text for text in texts if len(text) <= RUN]
         if self._waiting and len(self._waiting) + len(short) > self._most:
             raise HttpError(503, "too many requests wait", "later", {"Retry-After": "2"})
-        tasks: list[asyncio.Task[Encoded]] = []
         for text in texts:
             if len(text) > RUN:
-                task = loop.create_task(self._alone(text))
-                tasks.append(task)
-                futures.append(task)
+                futures.append(loop.create_task(self._alone(text)))
             else:
                 futures.append(loop.create_future())
                 self._waiting.append(_Waiting(text, query, futures[-1]))
