@@ -7,6 +7,5 @@ Refuses: to change anything else of the file, and to replace a file unless told.
 """
 
 from milepost.exports.marking.copies import AnnotatedPdf, annotate
-from milepost.wording import PROBABLE
 
-__all__ = ["PROBABLE", "AnnotatedPdf", "annotate"]
+__all__ = ["AnnotatedPdf", "annotate"]
