@@ -142,15 +142,14 @@ def index(
                 report = opened.add(
                     sources, progress=bar, hidden=options.hidden, ocr=options.ocr, known=known
                 )
-        except KeyboardInterrupt:
-            raise Interrupted(_saved(opened, place)) from None
-        _show(options, report, opened, place)
-        if watch:
-            try:
+            code = _show(options, report, opened, place)
+            if watch:
                 _follow(options, opened, place, report, known)
-            except KeyboardInterrupt:
-                raise Interrupted(_saved(opened, place)) from None
-    return 0 if read_names(report) or report.removed else ERROR
+        except KeyboardInterrupt:
+            count = counted(len(opened.documents()), "document")
+            said = f"{count} saved in {_named(place)}; run the same command to continue"
+            raise Interrupted(said) from None
+    return code
 
 
 def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
@@ -182,8 +181,7 @@ def _with_workers(options: SearchOptions, workers: str, place: IndexPlace) -> in
                 progress=show,
             )
     with open_index(place, model=options.model, read_only=True) as opened:
-        _show(options, report, opened, place)
-    return 0 if read_names(report) or report.removed else ERROR
+        return _show(options, report, opened, place)
 
 
 def _check_watch(paths: tuple[str, ...]) -> None:
@@ -225,16 +223,12 @@ def _there(path: str) -> bool:
         return False
 
 
-def _saved(opened: Index, place: IndexPlace) -> str:
-    count = len(opened.documents())
-    documents = counted(count, "document")
-    return f"{documents} saved in {_named(place)}; run the same command to continue"
-
-
-def _show(options: SearchOptions, report: IndexReport, opened: Index, place: IndexPlace) -> None:
+def _show(options: SearchOptions, report: IndexReport, opened: Index, place: IndexPlace) -> int:
+    """Print what was done; returns the exit code."""
     _show_report(options, report, place, _summary(report, opened, place))
     if not report.failed and not opened.documents():
         say("no file to read was found; hidden, ignored and binary files are skipped")
+    return 0 if read_names(report) or report.removed else ERROR
 
 
 def _show_report(
