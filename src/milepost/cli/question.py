@@ -199,14 +199,11 @@ class SearchOptions:
         from milepost._silence import import_openvino
         from milepost.encoder import load
 
-        try:
-            sources = expand(self)
-            import_openvino()  # Python holds its lock for that, and not while the model is compiled
-            Thread(target=_import_later, daemon=True).start()
-            encoder = load(model_for(self, sources), precision=self.settings.precision)
-            query = self._parse(question, encoder)  # some milliseconds; reading may take minutes
-        except KeyboardInterrupt:
-            raise Interrupted from None
+        sources = expand(self)
+        import_openvino()  # Python holds its lock for that, and not while the model is compiled
+        Thread(target=_import_later, daemon=True).start()
+        encoder = load(model_for(self, sources), precision=self.settings.precision)
+        query = self._parse(question, encoder)  # some milliseconds; reading may take minutes
         return query, *self.read(encoder, sources)
 
 
