@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
@@ -72,22 +72,16 @@ def plan_rows(
         for question in questions
     ]
     settings = [__version__, index.model.fingerprint, per, repr(min_score), repr(rerank)]
-    if per == "collection":
-        names = [part for info in documents for part in _identity(info)]
-        chosen = frozenset(info.name for info in documents)
-        return [
-            TableJob(_key(*settings, query.text, *names), None, replace(query, documents=chosen))
+    jobs: list[TableJob] = []
+    for among in [documents] if per == "collection" else [[info] for info in documents]:
+        name = None if per == "collection" else among[0].name
+        chosen = frozenset(info.name for info in among)
+        parts = [part for info in among for part in (info.name, info.hash, info.options)]
+        jobs += (
+            TableJob(_key(*settings, query.text, *parts), name, replace(query, documents=chosen))
             for query in queries
-        ]
-    return [
-        TableJob(
-            _key(*settings, query.text, *_identity(info)),
-            info.name,
-            replace(query, documents=frozenset((info.name,))),
         )
-        for info in documents
-        for query in queries
-    ]
+    return jobs
 
 
 def ask(index: Index, asked: TableJob) -> Row:
@@ -108,10 +102,6 @@ def ask(index: Index, asked: TableJob) -> Row:
         start=best.start,
         end=best.end,
     )
-
-
-def _identity(info: DocumentInfo) -> Iterator[str]:
-    yield from (info.name, info.hash, info.options)
 
 
 def _key(*parts: str) -> str:
