@@ -133,7 +133,7 @@ def install(
     chosen = CLIENTS[client]
     _check_ocr(ocr, paths)
     program, args = _command(paths, db, ocr)
-    if not paths and not db and chosen_db(None) is None:
+    if not paths and chosen_db(db) is None:
         raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
     local_sources(paths)
     file = chosen.file().expanduser().absolute()
@@ -161,7 +161,7 @@ def _command(
     from milepost.index.places import absolute, local_path
 
     chosen: list[Any] = [str(local_path(path)) for path in paths]
-    place = db if paths else (db or chosen_db(None))
+    place = db if paths else chosen_db(db)
     if place is not None:
         if has_password(place):
             raise InputError(
