@@ -59,7 +59,7 @@ class Tools:
         chosen = self._chosen(documents)
         found = SearchResult()
 
-        def search(question: str, **limits: Any) -> SearchResult:
+        def search(**limits: Any) -> SearchResult:
             nonlocal found
             found = self._library.index.search_detailed(
                 question, documents=chosen, min_score=min_score, where=where, **limits
@@ -68,9 +68,9 @@ class Tools:
 
         with self._searching():
             if cursor is None:
-                result = self._first(question, budget, search)
-                more = bool(result.passages)
-                result.cursor = write_cursor(question, budget, 0) if more else None
+                result = self._first(budget, search)
+                if result.passages:
+                    result.cursor = write_cursor(question, budget, 0)
             else:
                 result = self._following(question, budget, search, cursor)
         if not found.passages:  # all that were searched in vain
@@ -85,13 +85,11 @@ class Tools:
             result.notes.append("scores only order passages: the model was never fitted")
         return result
 
-    def _first(
-        self, question: str, budget: int, search: Callable[..., SearchResult]
-    ) -> results.Searched:
+    def _first(self, budget: int, search: Callable[..., SearchResult]) -> results.Searched:
         """The sentences that make the most of the budget."""
         room = int(budget * TEXT_SHARE)
         while True:
-            found = search(question, budget=f"{room}t")
+            found = search(budget=f"{room}t")
             passages = list(map(_evidence, found.passages))
             result = self._within(passages, found, budget)
             # A long heading can take the room of the only passage: then a shorter one.
@@ -104,8 +102,8 @@ class Tools:
     ) -> results.Searched:
         """Passages in order of their score, without those that came before."""
         first, skipped = read_cursor(cursor, question)
-        shown = self._first(question, first, search).passages
-        found = search(question, k=_PASSAGES)
+        shown = self._first(first, search).passages
+        found = search(k=_PASSAGES)
         left = [
             each for each in found.passages if not any(_overlap(each, other) for other in shown)
         ][skipped:]
