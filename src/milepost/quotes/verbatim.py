@@ -71,7 +71,7 @@ def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
     size, letters = len(given.letters), text.letters
     at = letters.find(given.letters) if size else -1
     if at < 0:
-        if "$" in given.text or "\\" in given.text:  # half of a formula, which has no sign of TeX
+        if size and given.text in text.text:  # half of a formula, which alone is no sign of TeX
             yield from _as_typed(given.text, text.text)
         return
     gaps, touching = _gaps(given.places), _touching(text)
@@ -106,7 +106,7 @@ def mismatches(given: Folded, first: int, text: Folded, at: int, size: int) -> l
 
 def _span(given: Folded, text: Folded, at: int) -> tuple[int, int]:
     """The place of a quotation in the text: from its sign, if it begins with one, on."""
-    lead = given.text[: int(given.places[0])]
+    lead = given.text[: given.start(0)]
     signed = bool(lead) and is_dash(lead[-1])
     return text.start(at) - signed, text.end(at + len(given.letters) - 1)
 
