@@ -197,8 +197,10 @@ def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) ->
         uploaded(client, "long.txt", b"A sentence of some words, and more. " * 3000)
         identity = uploaded(client, "ibex.txt", b"The ibex lives in Bern. " * 200)
         assert client.delete(f"/documents/{identity}").status_code == 200
+        assert client.post("/search", json={"question": "words"}).json()["indexing"] is True
         progress = running.indexed(client)
         assert progress["failed"] == []
+        assert client.post("/search", json={"question": "words"}).json()["indexing"] is False
         names = [each["name"] for each in client.get("/documents").json()["documents"]]
         assert names == ["long.txt"]
 

@@ -117,6 +117,7 @@ class SearchAnswer(BaseModel):
     calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
     terms: dict[str, float] = Field(description="Words of the question: idf, 0 if not in the text.")
     notes: list[str]
+    indexing: bool = Field(description="Whether files are still being read: ask again for all.")
     heat: dict[str, list[float]] | None = Field(
         None, description="Best score in each 64th of a document, by id."
     )
@@ -145,6 +146,7 @@ def _answer(state: State, result: SearchResult, asked: SearchRequest) -> SearchA
         calibrated=result.calibrated,
         terms=result.terms,
         notes=notes,
+        indexing=not state.indexer.progress().idle,
         heat={document_id(name): list(strip(curve)) for name, curve in result.relevance.items()}
         if heat
         else None,
