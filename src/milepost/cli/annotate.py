@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost._paths import expanded
 from milepost.cli.console.options import db_option, json_option, model_options, say, say_all
 from milepost.cli.console.screen import shown_path, visible, visible_name
 from milepost.cli.question import (
@@ -77,7 +78,7 @@ def annotate(
 
     if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
-    if Path(pdf).expanduser().is_dir():
+    if expanded(pdf).is_dir():
         raise InputError(f"{pdf} is a folder", "one of the PDFs in it")
     for question in questions:
         note_file(options, question, "one PDF at a time is marked")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost._paths import expanded
 from milepost.cli.console.options import (
     db_option,
     json_option,
@@ -136,9 +137,7 @@ def check(options: SearchOptions, detail: Detail, text: str) -> int:
 def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
     """Raise an error if TEXT was given before the PATHs."""
     try:
-        there = any(
-            path == "-" or is_address(path) or Path(path).expanduser().exists() for path in paths
-        )
+        there = any(path == "-" or is_address(path) or expanded(path).exists() for path in paths)
         swapped = bool(paths) and not there and len(text) < 1000 and Path(text).exists()
     except (OSError, RuntimeError, ValueError):  # a name too long, "~name", a null character
         return

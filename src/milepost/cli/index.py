@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost._optional import require
+from milepost._paths import expanded
 from milepost.cli.console.options import (
     DB,
     Interrupted,
@@ -216,7 +217,7 @@ def _there(path: str) -> bool:
         address = ObjectAddress.parse(path)
         return bucket(address).reachable(address)
     try:
-        return path == "-" or Path(path).expanduser().exists()
+        return path == "-" or expanded(path).exists()
     except OSError:
         return True
     except RuntimeError:  # "~name" of an unknown user

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from milepost._optional import require
+from milepost._paths import expanded
 from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import (
     chosen_db,
@@ -136,7 +137,7 @@ def install(
     if not paths and chosen_db(db) is None:
         raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
     local_sources(paths)
-    file = chosen.file().expanduser().absolute()
+    file = expanded(chosen.file()).absolute()
     before = file.read_text(encoding="utf-8") if file.is_file() else ""
     after = with_server(chosen, before, name, program, args)
     if before == after:

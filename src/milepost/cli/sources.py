@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost import errors
+from milepost._paths import expanded
 from milepost.cli.console.options import Settings, say
 from milepost.objects import ObjectAddress, is_address
 from milepost.store.address import IndexPlace, local_folder
@@ -128,7 +129,7 @@ def _written(path: str) -> str:
         return path
     if is_address(path):
         return str(ObjectAddress.parse(path))
-    return str(Path(path).expanduser().absolute())
+    return str(expanded(path).absolute())
 
 
 def indexed(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost._paths import expanded
 from milepost.cli.console.options import Interrupted, db_option, json_option, say, say_all
 from milepost.cli.console.progress import Gauge
 from milepost.cli.question import (
@@ -85,9 +86,9 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
     from milepost.exports.tables import read_questions, write_table
     from milepost.exports.tables.writing import check_table
 
-    out = out.expanduser()
+    out = expanded(out)
     check_table(out, overwrite=overwrite)
-    asked = read_questions(questions.expanduser())
+    asked = read_questions(expanded(questions))
     opened = replace(options, k=1).ask(asked[0])
     done = 0
 

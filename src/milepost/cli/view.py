@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost._paths import expanded
 from milepost.cli.console.options import (
     hidden_option,
     json_option,
@@ -71,7 +72,7 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
     from milepost.exports.view.page import check_page
     from milepost.exports.view.rounding import LIGHT
 
-    output = output.expanduser()
+    output = expanded(output)
     check_page(output, overwrite=overwrite)
     chosen = (options.model or LIGHT) if full else page_model(options.model)
     from milepost.encoder import load

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from milepost._paths import expanded
 from milepost.encoder.engine.folder import DEFAULT, MULTILINGUAL, packaged
 from milepost.encoder.engine.languages import SCRIPTS
 from milepost.errors import MilepostError
@@ -50,7 +51,7 @@ def sample(paths: Sequence[str]) -> Sample:
     """
     from milepost.documents.folders import files
 
-    local = [Path(path).expanduser() for path in paths if path != "-" and not is_address(path)]
+    local = [expanded(path) for path in paths if path != "-" and not is_address(path)]
     listed: list[Path] = []
     with suppress(MilepostError):  # whoever reads the files says what is wrong
         listed.extend(files(local))

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from milepost._display import plain
+from milepost._paths import expanded
 from milepost._typed import typed
 from milepost.encoder import Encoder, load
 from milepost.encoder.engine.folder import MULTILINGUAL, packaged
@@ -78,7 +79,7 @@ def _opened(
 def _is_new(place: str | os.PathLike[str] | None) -> bool:
     """Whether an index in memory or in a folder is about to be made."""
     found = None if place is None else index_place(place)
-    return found is None or (isinstance(found, Path) and not found.expanduser().exists())
+    return found is None or (isinstance(found, Path) and not expanded(found).exists())
 
 
 def _suited(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from milepost._paths import expanded
 from milepost.errors import InputError
 from milepost.objects import ObjectAddress, ObjectFile, check_installed, is_address
 
@@ -15,7 +16,7 @@ File = Path | ObjectFile  # one file or object; its str is the document's name
 
 def absolute(path: str | os.PathLike[str]) -> Path:
     """Normalize a path, so that each file has one name; links are not followed."""
-    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
+    return Path(os.path.abspath(expanded(path)))  # noqa: PTH100 - drops "..", too
 
 
 def local_path(path: str | os.PathLike[str]) -> Path:

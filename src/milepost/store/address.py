@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+from milepost._paths import below_home
 from milepost.errors import StoreError
 
 # A scheme has two letters or more (C:/ is a drive). pathlib turns its "//" into "/".
@@ -126,7 +127,5 @@ def local_folder(place: IndexPlace) -> Path:
 
 def data_folder() -> Path:
     """Where Milepost keeps what belongs to the user and to no folder of theirs."""
-    base = os.environ.get("XDG_DATA_HOME") or (
-        os.environ.get("LOCALAPPDATA") or str(Path.home() / ".local" / "share")
-    )
-    return Path(base).expanduser() / "milepost"
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or "~/.local/share"
+    return below_home(base, "XDG_DATA_HOME") / "milepost"

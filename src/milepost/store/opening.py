@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from milepost._optional import require
+from milepost._paths import expanded
 from milepost.store.address import TABLES, IndexPlace, index_place
 from milepost.store.base import Store
 
@@ -59,7 +60,7 @@ def _implementation(
     if isinstance(found, Path):
         from milepost.store.sqlite import SqliteStore, erase
 
-        return SqliteStore, erase, found.expanduser()
+        return SqliteStore, erase, expanded(found)
     if found.startswith(TABLES):
         require("lancedb", extra="lance")
         from milepost.store.lance.store import LanceStore, erase_tables

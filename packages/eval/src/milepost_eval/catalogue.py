@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from milepost._paths import expanded
 from milepost.errors import InputError, UnreadableFile, nearest
 from milepost.store.bm25 import K1, B
 
@@ -108,7 +109,7 @@ def chosen(names: Iterable[str]) -> tuple[Catalogue, list[str]]:
     found: list[str] = []
     for name in names:
         if name.endswith(".toml"):
-            own = read_catalogue(Path(name).expanduser())
+            own = read_catalogue(expanded(name))
             catalogue = catalogue.joined(own)
             found += own.rows
         else:

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from milepost._optional import require
+from milepost._paths import expanded
 from milepost.encoder.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
 from milepost.exports.writing import check_output
@@ -224,4 +225,4 @@ def check_plot(path: Path) -> None:
 def data_folder(given: Path | None) -> Path | None:
     """The folder of the tasks: the one given, else the environment's."""
     named = os.environ.get("MILEPOST_DATA")
-    return given or (Path(named).expanduser() if named else None)
+    return given or (expanded(named) if named else None)

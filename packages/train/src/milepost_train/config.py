@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from milepost._paths import expanded
 from milepost.errors import UnreadableFile, nearest
 from milepost_train.settings import (
     CHECKED,
@@ -191,7 +192,7 @@ def read_config(
         raise UnreadableFile(f"{file} is not TOML: {error}", "correct that line") from error
     place = Place(file)
     if init is None and isinstance(table.get("init"), str):
-        beside = file.parent / Path(table["init"]).expanduser()
+        beside = file.parent / expanded(table["init"])
         init = os.path.normpath(beside) if beside.is_dir() else table["init"]
     arguments = {"init": init, "out": out, "device": device}
     values: dict[str, Any] = {key: value for key, value in arguments.items() if value is not None}

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from pydantic import ValidationInfo as Info
 from pydantic.dataclasses import dataclass as checked
 
+from milepost._paths import expanded
 from milepost.errors import InputError, nearest
 from milepost_eval.noise import Noise
 
@@ -30,7 +31,7 @@ CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 def _beside(path: Path, info: Info) -> Path:
     if info.context is None:
         return path
-    return Path(os.path.normpath(info.context / path.expanduser()))
+    return Path(os.path.normpath(info.context / expanded(path)))
 
 
 File = Annotated[Path, AfterValidator(_beside)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from milepost._paths import expanded
 from milepost.cli.console.screen import Colour, visible
 from milepost.errors import MilepostError
 
@@ -212,7 +213,7 @@ def chosen_db(db: IndexPlace | None) -> IndexPlace | None:
         from milepost.store.address import index_place
 
         place = index_place(named)
-        return place.expanduser() if isinstance(place, Path) else place
+        return expanded(place) if isinstance(place, Path) else place
     return DB if DB.is_dir() else None
 
 

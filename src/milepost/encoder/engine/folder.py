@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from milepost._optional import folder_of
+from milepost._paths import below_home, expanded
 from milepost.encoder.engine.hub import local
 from milepost.encoder.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
@@ -192,11 +193,11 @@ def cache_folder() -> Path:
     """
     chosen = os.environ.get("MILEPOST_CACHE")
     if chosen:
-        return Path(chosen).expanduser()
+        return expanded(chosen)
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local"))
+        base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
-        base = Path("~/Library/Caches")
+        base = "~/Library/Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return base.expanduser() / "milepost"
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return below_home(base, "MILEPOST_CACHE") / "milepost"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from milepost._paths import expanded
 from milepost.errors import ModelError, first_line
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -27,7 +28,7 @@ def local(
     and ``leave`` are patterns of the files to fetch, and not to. ``hint`` is that of the error if
     fetching fails.
     """
-    folder = Path(source).expanduser()
+    folder = expanded(source)
     if folder.is_dir():
         return folder
     name = os.fspath(source)

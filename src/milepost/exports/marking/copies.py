@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from milepost._paths import expanded
 from milepost._typed import typed
 from milepost.documents import SUFFIXES, stored_bytes
 from milepost.errors import InputError
@@ -85,7 +86,7 @@ def annotate(
     if out is None and is_address(stored.source):
         marked = source.with_suffix(".marked.pdf").name
         raise InputError(f"{stored.source} is in object storage", f"a file to write: {marked}")
-    target = source.with_suffix(".marked.pdf") if out is None else Path(out).expanduser()
+    target = source.with_suffix(".marked.pdf") if out is None else expanded(out)
     _check_target(target, source, overwrite)
     data = stored_bytes(stored)
     found: dict[str, tuple[Passage, ...]] = {}

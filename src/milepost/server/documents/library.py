@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from milepost._display import plain
+from milepost._paths import expanded
 from milepost.documents import sidecar
 from milepost.documents.folders import skipped
 from milepost.documents.readers.pdf.line_boxes import lines_between
@@ -47,7 +48,7 @@ class Library:
         self, index: Index, uploads: Path, roots: Sequence[Path] = (), *, pictures: bool = False
     ) -> None:
         # The names of documents are absolute, and a link to the folder must not make other ones.
-        self.index, self.uploads = index, uploads.expanduser().resolve()
+        self.index, self.uploads = index, expanded(uploads).resolve()
         self.roots = tuple(map(absolute, roots))
         self._folders = {absolute(uploads).parent, self.uploads.parent}
         self.pictures = pictures

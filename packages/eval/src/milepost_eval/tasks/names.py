@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from milepost._paths import expanded
 from milepost.errors import InputError, nearest
 from milepost_eval.tasks.articles import read_articles
 from milepost_eval.tasks.judged import read_beir
@@ -44,8 +45,8 @@ def load(name: str, split: Split, data: Path | None = None) -> Task:
         return _shared(name, split, _data(name, data))
     kind, colon, rest = name.partition(":")
     if colon and rest and kind == "beir":
-        return read_beir(Path(rest).expanduser(), split)
-    path = Path(name).expanduser()
+        return read_beir(expanded(rest), split)
+    path = expanded(name)
     if is_table(path) or path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_own(path, split)
     if path.is_file():
