@@ -24,7 +24,7 @@ COLUMNS = 1 << 14
 """Columns that a sheet has at most."""
 
 _MAX_MERGED = 1000  # rows over which a merged cell is repeated
-_MAX_COVERED = 200  # columns over which a cell is merged
+_MAX_COVERED = 1 << 20  # places that cells merged over columns cover; others are left empty
 _MAX_REPEATED = 80  # characters of a merged cell that is repeated in each of its rows
 _MAX_EMPTY = 1 << 24  # empty places in the rows of a sheet
 
@@ -170,14 +170,15 @@ class Sheet:
         """Return the rows with text, from the first column that has any.
 
         A cell that is merged over rows is repeated in those that have other cells, too; one that is
-        merged over columns covers places. ``name`` is
-        that of the file.
+        merged over columns covers places. ``name`` is that of the file.
         """
         covered: dict[int, dict[int, str]] = {}
+        room = _MAX_COVERED
         for top, bottom, column, right in self.merged:
             text = self.rows.get(top, {}).get(column, "")
-            if text and right < column + _MAX_COVERED:
-                places = range(column + 1, right + 1)
+            places = range(column + 1, min(right + 1, COLUMNS))
+            if text and len(places) <= room:
+                room -= len(places)
                 covered.setdefault(top, {}).update(dict.fromkeys(places, COVERED))
             if text and len(text) <= _MAX_REPEATED and bottom < top + _MAX_MERGED:
                 for row in self.rows.keys() & range(top + 1, bottom + 1):

@@ -51,8 +51,7 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
         begins = begins or number > last + 1
         if begins:
             text.end_table()
-        is_name = title or any(isinstance(cell, Covered) for cell in row)
-        if begins and (filled > 1 or (is_name and _covers(row, rows[index + 1 : index + 4]))):
+        if begins and (filled > 1 or _names_several(row, title, rows[index + 1 : index + 4])):
             headers = header_rows(rows, index, second=bool(labels))
             if headers:
                 labels = column_names([cells for _, cells in rows[index : index + headers]])
@@ -75,8 +74,13 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
     text.end_table()
 
 
-def _covers(row: Cells, below: Sequence[Row]) -> bool:
-    """Whether the only cell of a row can be a name above several of the columns below it."""
+def _names_several(row: Cells, title: str, below: Sequence[Row]) -> bool:
+    """Whether the only cell of a row can be a name above several of the columns below it.
+
+    Without a title above it, it may be the title, unless the file says what it covers.
+    """
+    if not (title or any(isinstance(cell, Covered) for cell in row)):
+        return False
     first = next(column for column, cell in enumerate(row) if cell)
     return any(
         any(cells[:first]) and all(cells[first : first + 2]) and len(cells) > first + 1
