@@ -70,18 +70,16 @@ class Mark:
     Attributes:
         offset: offset in code points; of a heading, that of its first word.
         kind: ``heading``, a part of the file (``page``; ``slide``; ``sheet`` and ``row`` of
-            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail; ``time``
-            of subtitles), ``line``
-            (a line read from an image), ``hidden`` (invisible text that was kept), or a ``table``
-            (its rows are the lines of the text) with its ``caption`` and ``columns`` at the same
-            offset.
-        value: the number, from 1, in digits (page, slide, row, cell); the name (sheet,
-            attachment); the time as the file has it, in full seconds; the date, YYYY-MM-DD, or
-            ``unknown date`` (message); the heading's or
-            caption's text; page, left, top, right and bottom of the box (line); the number of
-            characters (hidden); the numbers of characters of the table and of the lines at its top
-            that name its columns, and where in it rows begin that cannot be split into cells
-            (table); the columns' names, joined by bars (columns).
+            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail; ``time`` of
+            subtitles), ``line`` (a line read from an image), ``hidden`` (invisible text that was
+            kept), or a ``table`` (its rows are the lines of the text) with its ``caption`` and
+            ``columns`` at the same offset.
+        value: the number, from 1, in digits (page, slide, row, cell); the name (sheet, attachment);
+            the time as the file has it, in full seconds; the date, YYYY-MM-DD, or ``unknown date``
+            (message); the heading's or caption's text; page, left, top, right and bottom of the box
+            (line); the number of characters (hidden); the numbers of characters of the table and of
+            the lines at its top that name its columns, and where in it rows begin that cannot be
+            split into cells (table); the columns' names, joined by bars (columns).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 

@@ -139,7 +139,7 @@ def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
     try:
         there = any(path == "-" or is_address(path) or expanded(path).exists() for path in paths)
         swapped = bool(paths) and not there and len(text) < 1000 and Path(text).exists()
-    except (OSError, RuntimeError, ValueError):  # a name too long, "~name", a null character
+    except (OSError, ValueError):  # a name too long, a null character
         return
     if swapped:
         raise InputError(f"{paths[0]!r} is not a file; TEXT comes last", f"milepost {_USAGE}")

@@ -220,8 +220,6 @@ def _there(path: str) -> bool:
         return path == "-" or expanded(path).exists()
     except OSError:
         return True
-    except RuntimeError:  # "~name" of an unknown user
-        return False
 
 
 def _show(options: SearchOptions, report: IndexReport, opened: Index, place: IndexPlace) -> int:

@@ -34,7 +34,7 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; what is changed in Obsidian notes, see ``readable``."""
+    """Read a Markdown file; in Obsidian notes, links and comments change (``readable``)."""
     text, notes = decode(data, name)
     if source is not None and vault_of(source) is not None:
         text = readable(text)

@@ -173,7 +173,6 @@ class PostgresStore:
         self._closed = True
         if self._pool is not None:
             self._pool.close()
-            self._pool = None
         if self._writer is not None:
             self._writer.close()
             self._writer = None

@@ -28,8 +28,8 @@ def vacuum(connection: Connection, *, now: bool = False) -> bool:
     """Give back the space of deleted rows; behind a pooler that is left to autovacuum.
 
     With ``now`` the tables are written anew, since a page keeps the bytes of rows until others take
-    their place; searches wait meanwhile, and a pooler is refused. Whether deleted rows had to stay
-    then, since a transaction that began before may read them: one of any table of the database.
+    their place; searches wait meanwhile, and a pooler is refused. Returns whether deleted rows had
+    to stay then: an older transaction, of any table of the database, may read them.
     """
     if now:
         refuse_pooler(connection)
