@@ -107,6 +107,11 @@ def _front_matter(text: str) -> tuple[Properties, tuple[str, ...]]:
     return (metadata.front_matter(values) if isinstance(values, dict) else EMPTY), ()
 
 
+def _front_lines(text: str) -> int:
+    front = _FRONT.match(text)
+    return text[: front.end()].count("\n") if front else 0
+
+
 def _parsed(text: str) -> tuple[list[Any], list[int]]:
     """Return the parser's tokens, whose lines are those of the text, and where lines begin."""
     from markdown_it import MarkdownIt
@@ -116,8 +121,7 @@ def _parsed(text: str) -> tuple[list[Any], list[int]]:
     offsets = [0]
     for line in text.split("\n"):
         offsets.append(offsets[-1] + len(line) + 1)
-    front = _FRONT.match(text)
-    skipped = text[: front.end()].count("\n") if front else 0
+    skipped = _front_lines(text)
     tokens: list[Any] = parser.parse(text[offsets[skipped] :])
     for token in tokens:
         token.map = token.map and [line + skipped for line in token.map]
@@ -126,9 +130,8 @@ def _parsed(text: str) -> tuple[list[Any], list[int]]:
 
 def _structure(text: str) -> tuple[list[Mark], list[int]]:
     tokens, offsets = _parsed(text)
-    front = _FRONT.match(text)
     marks: list[Mark] = []
-    blocks = set(offsets[: text[: front.end()].count("\n")] if front else [])
+    blocks = set(offsets[: _front_lines(text)])
     for number, token in enumerate(tokens):
         if token.map is None:
             continue

@@ -105,19 +105,18 @@ def _joined(lines: Sequence[_Line]) -> Iterator[tuple[str, str, str]]:
     are_sentences = 4 * sum(_ENDS.search(line.words) is not None for line in lines) > len(lines)
     before: _Line | None = None
     for line in lines:
-        goes_on = (
-            before is not None
-            and are_sentences
-            and line.voice == before.voice
-            and not _APART.match(line.words)
-            and (line.begin <= before.end + _PAUSE_S or not _ENDS.search(before.words))
-        )
-        if before is not None and goes_on:
+        if before is not None and are_sentences and _goes_on(before, line):
             yield line.time, joiner.join(before.words, line.words)[1], line.words
         else:
             name = f"{line.voice}: " if line.voice else ""
             yield line.time, "\n\n" if before else "", name + line.words
         before = line
+
+
+def _goes_on(before: _Line, line: _Line) -> bool:
+    is_apart = line.voice != before.voice or _APART.match(line.words) is not None
+    is_late = line.begin > before.end + _PAUSE_S and _ENDS.search(before.words) is not None
+    return not (is_apart or is_late)
 
 
 def _seconds(time: str) -> int:

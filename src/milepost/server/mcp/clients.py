@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
+from milepost._paths import below_home
 from milepost.errors import InputError
+
+
+def _home() -> Path:
+    return below_home("~", "HOME")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +34,18 @@ class Client:
 
 def _desktop() -> Path:
     if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
+        base = _home() / "Library" / "Application Support"
     elif sys.platform == "win32":
-        base = Path(os.environ.get("APPDATA", Path.home()))
+        base = Path(os.environ.get("APPDATA", _home()))
     else:
-        base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        base = Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config")
     return base / "Claude" / "claude_desktop_config.json"
 
 
 CLIENTS = {
     "claude-code": Client("Claude Code, this folder", lambda: Path(".mcp.json")),
     "claude-desktop": Client("Claude Desktop", _desktop),
-    "cursor": Client("Cursor", lambda: Path.home() / ".cursor" / "mcp.json"),
+    "cursor": Client("Cursor", lambda: _home() / ".cursor" / "mcp.json"),
     "vscode": Client(
         "VS Code, this folder",
         lambda: Path(".vscode") / "mcp.json",
@@ -49,13 +54,11 @@ CLIENTS = {
     ),
     "codex": Client(
         "Codex",
-        lambda: Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml",
+        lambda: Path(os.environ.get("CODEX_HOME") or _home() / ".codex") / "config.toml",
         ("mcp_servers",),
     ),
-    "gemini": Client("Gemini CLI", lambda: Path.home() / ".gemini" / "settings.json"),
-    "windsurf": Client(
-        "Windsurf", lambda: Path.home() / ".codeium" / "windsurf" / "mcp_config.json"
-    ),
+    "gemini": Client("Gemini CLI", lambda: _home() / ".gemini" / "settings.json"),
+    "windsurf": Client("Windsurf", lambda: _home() / ".codeium" / "windsurf" / "mcp_config.json"),
 }
 
 
