@@ -148,6 +148,11 @@ def attribute(node: ElementTree.Element, name: str) -> str | None:
     return None if key is None else node.get(key)
 
 
+def attributes(node: ElementTree.Element) -> dict[str, str]:
+    """Return all attributes that are in a namespace by their names without it."""
+    return {name: node.attrib[key] for name, key in _keys(tuple(node.keys())).items()}
+
+
 @lru_cache(maxsize=1024)
 def _keys(keys: tuple[str, ...]) -> dict[str, str]:
     """Map the names of attributes without their namespace to those with it; the first counts."""

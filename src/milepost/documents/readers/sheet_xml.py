@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from xml.etree.ElementTree import Element
 
-from milepost.documents.readers.archive import Archive, attribute, every, local, number
+from milepost.documents.readers.archive import Archive, attribute, attributes, every, local, number
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.office import SCRIPTS
 from milepost.documents.readers.scripts import Look
@@ -133,14 +133,15 @@ def read_table(
         cells: dict[int, str] = {}
         column = 0
         for cell in line:
-            columns = number(attribute(cell, "number-columns-repeated"), 1)
+            said = attributes(cell)
+            columns = number(said.get("number-columns-repeated"), 1)
             if not len(cell):
-                sheet.unsolved += attribute(cell, "formula") is not None
-            down = number(attribute(cell, "number-rows-spanned"), 1)
-            across = number(attribute(cell, "number-columns-spanned"), 1)
+                sheet.unsolved += "formula" in said
+            down = number(said.get("number-rows-spanned"), 1)
+            across = number(said.get("number-columns-spanned"), 1)
             if down > 1 or across > 1:
                 sheet.merged.append((row, row + down - 1, column, column + across - 1))
-            if text := _cell(cell, read, struck):
+            if text := _cell(cell, said, read, struck):
                 for place in range(column, column + min(columns, _MOST)):
                     cells[place] = text
             column = min(column + columns, COLUMNS)
@@ -152,22 +153,27 @@ def read_table(
         row += times
 
 
-def _cell(cell: Element, read: Callable[[Element], str], struck: frozenset[str | None]) -> str:
-    """What is shown of a cell; a date in the way of dates of other spreadsheets."""
-    is_struck = bool(struck) and attribute(cell, "style-name") in struck
+def _cell(
+    cell: Element,
+    said: Mapping[str, str],
+    read: Callable[[Element], str],
+    struck: frozenset[str | None],
+) -> str:
+    """What is shown of a cell with the attributes ``said``; a date as in other spreadsheets."""
+    is_struck = said.get("style-name") in struck
     plain = _plain(cell)
     text = read(cell) if plain is None or is_struck else plain
     if local(cell) != "table-cell":  # merged with another one
         return ""
-    kind = attribute(cell, "value-type")
+    kind = said.get("value-type")
     if kind == "boolean" and not is_struck:
-        return (attribute(cell, "boolean-value") or "").upper()
+        return said.get("boolean-value", "").upper()
     if kind == "date" and not is_struck:
         with suppress(ValueError):
-            return written(datetime.fromisoformat(attribute(cell, "date-value") or ""))
+            return written(datetime.fromisoformat(said.get("date-value", "")))
     if text or is_struck or any(map(len, cell)):
         return text
-    stored = attribute(cell, "string-value") or attribute(cell, "value") or ""
+    stored = said.get("string-value") or said.get("value", "")
     with suppress(ValueError):
         return written(float(stored))
     return stored

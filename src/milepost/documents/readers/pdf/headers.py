@@ -7,6 +7,7 @@ Elsewhere it stands above the middle of its columns.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise, product
@@ -275,8 +276,8 @@ class _Names:
 
     def _is_alone(self, cell: Line, left: float, right: float, low: float) -> bool:
         """Whether only lines of the same name stand above a drawn line."""
-        above = (y for y, a, b in self.rules if a < right and b > left)
-        top = max((y for y in above if y < cell.base - 0.5 * cell.size), default=0.0)
+        above = reversed(self.rules[: bisect_left(self.rules, (cell.base - 0.5 * cell.size,))])
+        top = next((y for y, a, b in above if a < right and b > left), 0.0)
         near = [x for x in self.cells if max(top, cell.base - 1.5 * cell.size) < x.base < low]
         inside = [_middle(x) for x in near if left < _middle(x) < right]
         return all(abs(middle - _middle(cell)) <= NEAR / 2 for middle in inside)
