@@ -12,7 +12,7 @@ from milepost.index import Index
 from milepost.index.intake import Step
 from milepost.search import Query
 from milepost.testing import fake_index
-from milepost.types import Document
+from milepost.types import Document, Mark
 from support.ranking_cases import BOOK
 from support.small_index import BEES, GOLD, MODEL, everything
 from support.store_reads import reads
@@ -139,6 +139,9 @@ def test_documents_of_the_callers_own(index: Index) -> None:
     assert index.add(Document("a", "One thing. ")).added == ("a",)
     assert index.add([Document("a", "One thing. ")]).unchanged == ("a",)
     assert index.add(Document("a", "Other thing. ")).changed == ("a",)
+    marked = Document("a", "Other thing. ", (Mark(0, "page", "4"),))
+    assert index.add(marked).changed == index.add(marked).unchanged == ("a",)
+    assert index.search("other thing", k=1)[0].page == 4
     passage = index.search("other thing", k=1)[0]
     assert (passage.document, passage.source) == ("a", None)
     assert index.add(iter([Document("b", ""), Document("c", " \n")])).added == ("b", "c")

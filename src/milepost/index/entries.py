@@ -24,12 +24,18 @@ _GAP = re.compile(r"\n[^\S\n]*\n")
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
-    """Whether exactly this text is indexed; versions of Milepost may extract different texts."""
-    if stored.hash != document.hash or stored.characters != len(document.text):
+    """Whether exactly this text with its pages, headings and tables is indexed.
+
+    Versions of Milepost may read the same file otherwise.
+    """
+    said = stored.hash, stored.characters, stored.source
+    if said != (document.hash, len(document.text), document.source):
         return False
     with store.snapshot() as state:
         now = state.info(stored.name)
-        return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
+        if now != stored or state.marks([now]) != [tuple(document.marks)]:
+            return False
+        return state.texts([(now, 0, now.characters)]) == [document.text]
 
 
 def hashed(document: Document) -> Document:
