@@ -1,6 +1,7 @@
 """Models by their name on the Hugging Face hub: its real client, its cache, no network."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,26 +56,33 @@ def snapshot_of(cache: Path, commit: str) -> Path:
 
 def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
     snapshot = snapshot_of(cache, "0123abc")
+    (snapshot / "openvino_int8.bin").touch()
     Manifest(name="small", fingerprint="00ff", dimensions=8).write(snapshot)
     found = find_model("somebody/small")
     assert found.path == snapshot
     assert found.manifest.name == "small"
 
 
-def test_files_of_another_program_are_not_the_model(
-    cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("file", ["config.json", "milepost.json"])
+def test_a_part_of_a_model_is_fetched_again(
+    cache: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
 ) -> None:
     from huggingface_hub import constants
 
     commit = "0123abc" + "0" * 33
-    (snapshot_of(cache, commit) / "config.json").write_text("{}")
     given = tmp_path_factory.mktemp("hub")
+    (given / "openvino_int8.bin").write_bytes(b"weights")
+    (given / "config.json").write_text("{}")
     Manifest(name="small", fingerprint="00ff", dimensions=8).write(given)
+    shutil.copy(given / file, snapshot_of(cache, commit))
     with hub(given, commit) as url:
         monkeypatch.setattr(constants, "ENDPOINT", url)
         template = url + "/{repo_id}/resolve/{revision}/{filename}"
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        assert find_model("somebody/small").manifest.name == "small"
+        assert (find_model("somebody/small").path / "openvino_int8.bin").read_bytes() == b"weights"
 
 
 def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,7 +161,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
-        needed=MANIFEST,
+        needed="openvino_*.bin",  # the largest, so an interrupted download lacks it
         only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*", "*.npz", f"{RERANKER}/*"],
     )
     if folder is None:
