@@ -162,3 +162,20 @@ def test_a_name_above_several_columns_belongs_to_each(women: int) -> None:
     above = [*3 * ["Men "], *women * ["Women "], ""]
     columns = [f"{group}{name}" for group, (name, _) in zip(above, names, strict=False)]
     assert table.columns == ("", *columns)
+
+
+def test_the_same_names_again_begin_a_table_of_another_year() -> None:
+    page = PdfPage()
+    page.text(72, 740, "The fees of the harbour by kind of payer were as follows:")
+    for low, year, dues in ((640, "2023", "192"), (560, "2022", "216")):
+        names = ("(in millions)", 72), ("Ships", 240), ("Trains", 340)
+        figures = (("Dues", 72), (dues, 250), ("7", 355)), (("Rent", 72), ("31", 250), ("9", 355))
+        page.rows(low + 60, [((f"June 30, {year}", 270),), names, *figures])
+    document = made([page])
+    assert [(table.columns, table.caption) for table in tables(document.marks)] == [
+        (
+            ("", f"June 30, {year} Ships", f"June 30, {year} Trains"),
+            "The fees of the harbour by kind of payer were as follows: (in millions)",
+        )
+        for year in ("2023", "2022")
+    ]

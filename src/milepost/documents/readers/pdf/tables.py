@@ -7,7 +7,7 @@ short lines between them (sections of the table). What stands above a column of 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
@@ -38,6 +38,8 @@ _LONGEST_CELL = 400
 """Characters of a cell, at most: more, and the lines are around the parts of a page."""
 _SPLIT = 0.1
 """Cells with words beside each other, for each row, at most."""
+_LEAD = re.compile(r"\D{30,}:")
+"""A sentence before a table; one with a date may not be that of the next."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -56,13 +58,17 @@ def find_tables(
         names.is_near = False
         at, free = 0, 0
         above: Sequence[Column] = []
+        lead, known = "", set[str]()
         while at < len(page):
             if not page[at].figures or page[at].names_years:
                 at += 1
                 continue
-            last, rows = _rows(page, at)
+            first = _header(page, at, free)
+            said = [cell.text for unit in page[first:at] for cell in unit.cells]
+            last, rows = _rows(page, at, {*said})
             if rows >= _FEWEST_ROWS:
-                first = _header(page, at, free)
+                again = first == free and len(known.intersection(said)) > 1
+                known = {*said}
                 table = page[at : last + 1]
                 columns = columns_of(table)
                 header = page[first:at]
@@ -75,7 +81,11 @@ def find_tables(
                 above = columns
                 named = len(columns) > 1 or any(column.name for column in columns)
                 if named or _has_amounts(table):  # else a table of contents, a numbered list
-                    yield from _marks(page, (first, first + length, last), columns, words)
+                    # What leads to a table leads to the next one, too, if that has its names.
+                    own = _lead(page, first) or (lead if again else "")
+                    lead = own or next(filter(_LEAD.fullmatch, said), "")
+                    part = first, first + length, last
+                    yield from _marks(page, part, columns, f"{own} {words}".strip())
             at = free = last + 1
 
 
@@ -167,12 +177,17 @@ def _has_amounts(rows: Sequence[Unit]) -> bool:
     return 2 * sum(_AMOUNT.search(text) is not None for text in found) >= len(found)
 
 
-def _rows(page: Sequence[Unit], at: int) -> tuple[int, int]:
-    """The last row of the table that begins at a unit, and the number of its rows."""
+def _rows(page: Sequence[Unit], at: int, names: Set[str]) -> tuple[int, int]:
+    """The last row of the table that begins at a unit, and the number of its rows.
+
+    Where two of its names stand again, a table of its own follows, such as that of another year.
+    """
     last, rows = at, 1
     for number in range(at + 1, len(page)):
         unit = page[number]
         if unit.names_years or (not unit.figures and not unit.is_short):
+            break
+        if not unit.figures and sum(cell.text in names for cell in unit.cells) > 1:
             break
         if unit.figures:
             last, rows = number, rows + 1
@@ -201,15 +216,18 @@ def _inherit(columns: Sequence[Column], above: Sequence[Column]) -> None:
             one.name = other.name
 
 
+def _lead(page: Sequence[Unit], first: int) -> str:
+    """The caption or sentence that stands before a table."""
+    before = " ".join(cell.text for cell in page[first - 1].cells) if first else ""
+    sentence = _SENTENCE_END.split(before)[-1] if before.endswith(":") else ""
+    return caption_in(before) or sentence
+
+
 def _marks(
-    page: Sequence[Unit], part: tuple[int, int, int], columns: Sequence[Column], words: str
+    page: Sequence[Unit], part: tuple[int, int, int], columns: Sequence[Column], caption: str
 ) -> list[Mark]:
     """The marks of a table: first unit, first row and last row."""
     first, at, last = part
-    before = " ".join(cell.text for cell in page[first - 1].cells) if first else ""
-    sentence = _SENTENCE_END.split(before)[-1] if before.endswith(":") else ""
-    caption = caption_in(before) or sentence
-    caption = f"{caption} {words}".strip()
     names = [column.name for column in columns]
     named = ["", *names] if any(names) else []
     unsplit = [unit.start for unit in page[at : last + 1] if named and not _agree(unit, columns)]
