@@ -160,6 +160,18 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
             [*("Name | Legs", "Name: Bee | Legs: 6"),
              *("Cell | Sides", "Cell: Comb | Sides: 6", "Cell: a | Sides: b")],
         ),
+        # Where names stand again, a table begins; but names of words alone may recur as cells.
+        (
+            [["2023"], ["Mio.", "Ships", "Trains"], ["Dues", "192", "7"], ["Rent", "3", "9"],
+             ["2022"], ["Mio.", "Ships", "Trains"], ["Dues", "216", "8"]],
+            [*("2023", "Mio. | Ships | Trains", "Mio.: Dues | Ships: 192 | Trains: 7"),
+             *("Mio.: Rent | Ships: 3 | Trains: 9", "2022", "Mio. | Ships | Trains"),
+             "Mio.: Dues | Ships: 216 | Trains: 8"],
+        ),
+        (
+            [["A", "yes", "no"], ["B", "no", "yes"], ["C", "yes", "no"], ["D", "no", "no"]],
+            ["A | yes | no", "B | no | yes", "C | yes | no", "D | no | no"],
+        ),
         # A label in four may be a figure, above columns of figures.
         (
             [["Name", "Mark", "Share", "18 - 49"], ["Wax", "9.9", "15", "6.0"]],
@@ -288,6 +300,18 @@ def test_tables_with_parts_in_other_places() -> None:
         table = last.rows(document.text, 0, [(at, at + 1)], (0, end))
         assert (table.caption, table.columns) == ("Table: C" if data == DRAWN else "C", ("A", "B"))
         assert table.rows[-1].cells == (("x", "1 2 3 4") if data.endswith(nested) else ("3", "4"))
+
+
+def test_the_same_names_again_begin_a_table_of_another_year() -> None:
+    years = "2023", "2022"
+    rows = "".join(
+        f"<tr><td><td colspan=2>{year}<tr><td>Mio.<td>Ships<td>Trains"
+        "<tr><td>Dues<td>192<td>7<tr><td>Rent<td>3<td>9"
+        for year in years
+    )
+    found = tables(read_bytes(f"<table>{rows}".encode(), "a.html").marks)
+    columns = [("Mio.", f"{year} Ships", f"{year} Trains") for year in years]
+    assert [table.columns for table in found] == columns
 
 
 def test_tables_in_html_inside_markdown() -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise, zip_longest
+from functools import lru_cache, partial
+from itertools import pairwise, takewhile, zip_longest
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import every
@@ -145,7 +145,7 @@ class Grid:
                 start = at - (_filled(rows[at - 1]) == 1)
                 if any(_filled(row) > 1 for row in rows[starts[-1] : start]):
                     starts.append(start)
-        return starts
+        return starts if len(starts) > 1 else table_starts(list(enumerate(rows, 1)))
 
     def _write(self, text: TextBuilder, rows: list[list[str]], heads: list[bool]) -> None:
         filled = [*map(_filled, rows)]
@@ -274,6 +274,39 @@ def _above_figures(rows: Sequence[Row], index: int, cells: Cells) -> bool:
     return {column for column, cell in enumerate(cells[1:], 1) if cell} <= figures - words
 
 
+def table_starts(rows: Sequence[Row]) -> list[int]:
+    """Where tables begin in rows: at the first, and where names above figures stand again.
+
+    The name of the first column may differ. What stands above the names, such as another year,
+    begins the table, too.
+    """
+    starts = [0]
+    known = _first_rows(rows, 0)
+    for at in range(2, len(rows) - 1):
+        names = rows[at][1][1:]
+        start, first = starts[-1], known.get(tuple(names), at)
+        if first > at - 2 or _filled(names) < 2 or not all(map(_is_label, filter(None, names))):
+            continue
+        if names_columns(rows[start:at], first - start, second=True):
+            numbers = range(1, min(max(1, first - start), at - first - 1) + 1)
+            above = takewhile(partial(_is_above, rows, at, first), numbers)
+            starts.append(min([at, *(at - k for k in above)]))
+            known = _first_rows(rows, starts[-1])
+    return starts
+
+
+def _first_rows(rows: Sequence[Row], start: int) -> dict[tuple[str, ...], int]:
+    """The cells of the first rows of a table, but for their first, and where they are."""
+    numbers = range(start, min(start + _MOST_HEADERS, len(rows)))
+    return {tuple(rows[at][1][1:]): at for at in reversed(numbers)}
+
+
+def _is_above(rows: Sequence[Row], at: int, before: int, by: int) -> bool:
+    """Whether the row ``by`` above one is a title, or stands above ``before``, too."""
+    cells = rows[at - by][1]
+    return _filled(cells) == 1 or (by <= before and cells == rows[before - by][1])
+
+
 def names_columns(
     rows: Sequence[Row], index: int, *, second: bool = False, several: bool = False
 ) -> bool:
@@ -378,3 +411,8 @@ def _is_label(cell: str, longest: int = _MAX_LABEL) -> bool:
 def _is_figure(cell: str) -> bool:
     letters = sum(map(str.isalpha, cell)) if len(cell) <= _MAX_FIGURE else len(cell)
     return letters <= 3 and any(map(str.isdigit, cell))
+
+
+def is_amount(cell: str) -> bool:
+    """Whether a cell is a figure, and no year."""
+    return _is_figure(cell) and not _YEAR.fullmatch(cell)

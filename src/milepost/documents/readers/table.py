@@ -12,7 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder, caption_in
@@ -22,8 +22,10 @@ from milepost.documents.readers.grid import (
     Row,
     column_names,
     header_rows,
+    is_amount,
     joined,
     names_columns,
+    table_starts,
 )
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document
@@ -38,10 +40,16 @@ _MAX_KEY = 80
 def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
     """Add rows, which ascend by number and are not empty, to a text, with a mark for each.
 
-    A table begins at the first row of several cells and after each empty row; the title above it,
-    alone in its row, is its caption.
+    A table begins at the first row of several cells, after each empty row and where names stand
+    again; the title above it, alone in its row, is its caption.
     """
     labels: Cells = []
+    for start, end in pairwise([*table_starts(rows), len(rows)]):
+        labels = _write(rows[start:end], text, labels)
+
+
+def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells) -> Cells:
+    """Add some rows below those with names ``labels``; returns the names of the last of them."""
     begins = True  # a table begins at the first row of several cells, below its title if any
     last = 0
     title = ""
@@ -69,9 +77,11 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
             last = rows[index + 1][0] - 1  # empty rows below it do not end the table
             text.add(joined(row), close=True)
         else:
-            for unit in _units(row, labels):
+            names = labels if not begins or is_amount(title) else []
+            for unit in _units(row, names):
                 text.add(unit, close=True)
     text.end_table()
+    return labels
 
 
 def _names_several(row: Cells, title: str, below: Sequence[Row]) -> bool:
