@@ -91,8 +91,8 @@ def test_symbols_formulas_readings_and_fields() -> None:
         "<m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>"
         "<w:r><w:ruby><w:rt><w:r><w:t>reading</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>; base</w:t>"
         "</w:r></w:rubyBase></w:ruby></w:r>"
-        f"{run(' ')}<w:r><w:fldChar><w:ffData><w:checkBox><w:checked/></w:checkBox></w:ffData>"
-        "</w:fldChar></w:r></w:p>"
+        f"{run(' ')}<w:r><w:fldChar w:fldCharType='begin'><w:ffData><w:checkBox><w:checked/>"
+        "</w:checkBox></w:ffData></w:fldChar><w:fldChar w:fldCharType='end'/></w:r></w:p>"
     )
     assert read_bytes(word(body), "a.docx").text == "α-rays: (a+b)/2; base ☒"
 

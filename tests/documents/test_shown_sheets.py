@@ -1,7 +1,10 @@
 """What is read of sheets is what a person sees."""
 
+import io
+from zipfile import ZipFile
+
 from milepost.documents import read_bytes
-from support.office_writer import OFFICE, RELATIONS, SHEET, opendocument, xlsx, zipped
+from support.office_writer import OFFICE, RELATIONS, SHEET, opendocument, relations, xlsx, zipped
 
 LOOKS = "<r><t>10</t></r><r><rPr><vertAlign val='superscript'/></rPr><t>6</t></r>"
 STRUCK = "<r><rPr><strike/></rPr><t>no</t></r>"
@@ -101,3 +104,26 @@ def test_workbooks_with_other_names() -> None:
         "b/t.xml": strings,
     }
     assert read_bytes(zipped(parts), "a.xlsm").text == "S\nHarbour"
+
+
+def test_what_is_beside_the_cells_of_sheets() -> None:
+    """Fields of forms are read, embedded objects are noted, currencies without a sign are not."""
+    data = xlsx(
+        {"S": "<row><c s='1'><v>1234.5</v></c></row>"},
+        "<cellXfs><xf/><xf numFmtId='44'/></cellXfs>",
+    )
+    fields = "".join(
+        f"<v:shape><v:textbox>Yes</v:textbox><x:ClientData ObjectType='{kind}'><x:Checked>1"
+        "</x:Checked></x:ClientData></v:shape>"
+        for kind in ("Checkbox", "Note")
+    )
+    with ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    links = {"a": ("vmlDrawing", "v.vml"), "b": ("oleObject", "o.bin")}
+    more = {
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(links),
+        "xl/worksheets/v.vml": f"<xml xmlns:v='v' xmlns:x='x'>{fields}</xml>",
+    }
+    document = read_bytes(zipped(parts | more), "a.xlsx")
+    assert document.text == "S\n1,234.50\n\n☒ Yes"
+    assert "embedded object" in document.notes[0]

@@ -47,6 +47,7 @@ def items(*levels: int) -> str:
 BEGIN, SEPARATE, END = (
     f"<w:r><w:fldChar w:fldCharType='{kind}'/></w:r>" for kind in ("begin", "separate", "end")
 )
+CHOICES = "<w:ffData><w:ddList><w:listEntry w:val='A'/></w:ddList></w:ffData>"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,11 @@ BEGIN, SEPARATE, END = (
         ),
         (f"{BEGIN}{run('no')}{BEGIN}{run('no')}{SEPARATE}{run('no')}{END}{SEPARATE}{run('A')}{END}",
          {}, "noA"),
+        (f"{BEGIN}<w:instrText>SYMBOL 109 \\f Symbol</w:instrText>{END}", {}, "µ"),
+        (f"<w:fldChar w:fldCharType='begin'>{CHOICES}</w:fldChar>{SEPARATE}{run('A')}{END}",
+         {}, "A"),
+        ("<w:r><w:pict style='visibility:hidden'><v:textpath xmlns:v='v' string='no'/></w:pict>"
+         "</w:r>" + run("A"), {}, "A"),
         (run("b", "<w:rFonts w:ascii='Symbol'/>") + run("-rays"), {}, "β-rays"),
         ("<w:r><w:sym w:font='Wingdings 2' w:char='F052'/></w:r>", {}, "☑"),
         ("<w:r><w:sym w:font='Wingdings' w:char='F077'/></w:r>", {}, "⬩"),
@@ -113,6 +119,7 @@ def test_what_two_styles_hide_is_shown() -> None:
          "1. a (a) b (b) c 2. d (a) e"),
         (items(0, 0), numbering(level(0, "ordinal", "%1")), "1st a 2nd b"),
         (items(0, 0), numbering(level(0, "chineseCounting", "%1、")), "一、 a 二、 b"),
+        (items(0, 0), numbering(level(0, "numberInDash", "%1")), "- 1 - a - 2 - b"),
         (f"{items(0)}{items(0).replace(run('a'), '')}{items(0)}",
          numbering(level(0, "decimal", "%1.")), "1. a 3. a"),
         (items(0, 1, 0, 1), numbering(level(0, "decimal", "%1.")
@@ -131,11 +138,12 @@ def test_lists_of_word(body: str, parts: dict[str, str], wanted: str) -> None:
     ("body", "what"),
     [
         ("<w:object><o:OLEObject xmlns:o='o' ProgID='Equation.3'/></w:object>", "Equation.3"),
-        ("<w:instrText> EQ \\f(1;2)</w:instrText>", "a formula in a field"),
+        (f"{BEGIN}<w:instrText> EQ \\f(1;2)</w:instrText>{END}", "a formula in a field"),
+        (f"{BEGIN}<w:instrText>LISTNUM</w:instrText>{END}", "a number of a paragraph"),
     ],
 )
 def test_notes_of_word(body: str, what: str) -> None:
-    notes = read_bytes(word(f"<w:p><w:r>{body}</w:r>{run('A')}</w:p>"), "a.docx").notes
+    notes = read_bytes(word(f"<w:p>{body}{run('A')}</w:p>"), "a.docx").notes
     assert len(notes) == 1
     assert what in notes[0]
 
@@ -197,6 +205,14 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<select multiple><option selected>A</option><option selected>b</select>", "A b"),
         ("<m:math><m:msup><m:mn>10</m:mn><m:mn>6</m:mn></m:msup></m:math>", "10^6"),
         ("1712<a style='vertical-align:super'>4</a>", "1712[4]"),
+        ("10<i style='font-variant-position:super'>6</i>", "10^6"),
+        ("<svg><text>10<tspan baseline-shift='super'>6</tspan></text></svg>", "10^6"),
+        ("<table><tr><td>A<td style='visibility:hidden'>no<td>b<tr><td>1<td>2<td>3</table>",
+         "A | | b 1 | 2 | 3"),
+        ("<math><mfrac linethickness='0'><mi>n</mi><mn>2</mn></mfrac></math>", "n; 2"),
+        ("<select><option>A<option>no</select><select size=2><option>no</select>", "A"),
+        ("<ol style='list-style:hebrew'><li value=15>A<li style='display:block'>b</ol>",
+         "טו. A - b"),
         ("<aside epub:type=footnote hidden>A</aside>", "A"),
         ("<main>A <a href=#n>1</a></main><footer><p id=n>b</footer><footer>no", "A 1 b"),
     ],
@@ -247,6 +263,7 @@ def span(properties: str, body: str, family: str = "text") -> bytes:
               "text:style-name='Y'>A</text:span></text:p>"), "A"),
         (span("", "<text:p>A<draw:rect><text:p>b</text:p></draw:rect>c</text:p>"), "Ac b"),
         (span("", "<text:p>1712<text:note-ref>4</text:note-ref></text:p>"), "1712[4]"),
+        (span("", "<text:p><text:meta>A</text:meta></text:p>"), "A"),
         (span("text:display='none'", "<text:p>A<text:span text:style-name='X'><text:note><text:p>no"
               "</text:p></text:note></text:span></text:p>"), "A"),
         (opendocument("presentation", "<draw:page><draw:g><draw:frame draw:y='9cm'><text:p>b"
@@ -268,12 +285,13 @@ def test_open_documents(data: bytes, wanted: str) -> None:
 def test_form_fields_of_open_documents() -> None:
     body = (
         "<office:forms><form:form xmlns:form='f'><form:text form:id='c' form:current-value='Lind'/>"
-        "<form:hidden form:id='h' form:value='no'/></form:form></office:forms><text:p>Name: "
-        "<draw:control draw:control='c'/><draw:control draw:control='h'/>"
-        "<text:fieldmark text:type='FORMCHECKBOX'><text:param text:name='Checkbox_Checked' "
-        "text:value='true'/></text:fieldmark></text:p>"
+        "<form:hidden form:id='h' form:value='no'/><form:textarea form:id='t'><text:p>A</text:p>"
+        "</form:textarea></form:form></office:forms><text:p>Name: "
+        "<draw:control draw:control='c'/><draw:control draw:control='h'/>, "
+        "<draw:control draw:control='t'/><text:fieldmark text:type='FORMCHECKBOX'>"
+        "<text:param text:name='Checkbox_Checked' text:value='true'/></text:fieldmark></text:p>"
     )
-    assert shown(opendocument("text", body), "a.odt") == "Name: Lind☒"
+    assert shown(opendocument("text", body), "a.odt") == "Name: Lind, A☒"
 
 
 def test_embedded_objects_are_noted() -> None:
@@ -306,9 +324,10 @@ def test_hidden_shapes_and_places_of_the_master() -> None:
 
 
 def test_numbers_of_slides() -> None:
-    own = "<a:lvl1pPr><a:buAutoNum type='circleNumDbPlain'/></a:lvl1pPr>"
-    counted = shape("a").replace("<p:txBody>", f"<p:txBody><a:lstStyle>{own}</a:lstStyle>")
-    assert shown(pptx([counted]), "a.pptx") == "① a"
+    for kind, wanted in (("circleNumDbPlain", "① a"), ("hebrew2Minus", "א- a")):
+        own = f"<a:lvl1pPr><a:buAutoNum type='{kind}'/></a:lvl1pPr>"
+        counted = shape("a").replace("<p:txBody>", f"<p:txBody><a:lstStyle>{own}</a:lstStyle>")
+        assert shown(pptx([counted]), "a.pptx") == wanted
 
 
 @pytest.mark.parametrize(
@@ -323,8 +342,12 @@ def test_numbers_of_slides() -> None:
             r"\trowd\cellx1\cellx2\intbl{\listtext 1.\tab}a\par{\listtext 2.\tab}b\cell c\cell\row",
             "1. a 2. b | c",
         ),
-        (r"{\mf{\mnum a+b}{\mden 2}}{\mrad{\mdeg}{\me 2}}3", "(a+b)/2√(2)3"),
-        (r"{\field{\*\fldinst FORMCHECKBOX{\*\formfield{\fftype1\ffres1}}}{\fldrslt}} A", "☒ A"),
+        (r"{\*\moMath{\mf{\mnum a+b}{\mden 2}}{\mrad{\mdeg}{\me 2}}}3", "(a+b)/2√(2)3"),
+        (r"{\field{\*\fldinst {\*\formfield{\fftype1\ffres25\ffdefres1}}}{\fldrslt}} A", "☒ A"),
+        (r"{\field{\*\fldinst FORMDROPDOWN{\*\formfield{\fftype2{\*\ffl A}}}}{\fldrslt A}}", "A"),
+        (r'{\field{\*\fldinst {\b SYMBOL 109 \\f "Symbol"}}{\fldrslt\f3}}g', "µg"),
+        (r"{\*\moMath{\md{\mdPr{\mbegChr [}{\mendChr ]}}{\me a}}}", "[a]"),
+        (r"{\*\moMath{\msPre{\msub 6}{\msup 14}{\me C}}}", "_6^14C"),
         (
             r"\trowd\cellx9\cellx10\intbl A\par\itap2 b\nestcell c\nestcell{\*\nesttableprops"
             r"\trowd\cellx3\cellx6\nestrow}\itap1\cell d\cell\row\pard",

@@ -78,6 +78,9 @@ _LATIN = (
     ("iso8859_2", "áäčďéěíĺľňóôŕřšťúůýž"),
     ("cp1257", "ąčęėįšųūž"),
     ("cp1257", "āčēģīķļņōŗšūž"),
+    ("mac_roman", "äöüß"),
+    ("mac_roman", "àâçèéêëîïôùûœ"),
+    ("mac_roman", "áéíñóúü¡¿"),
 )
 """Letters of languages in each encoding; the codes of some are letters of others in the next."""
 

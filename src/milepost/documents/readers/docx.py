@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import docx_styles, metadata
@@ -18,6 +19,7 @@ from milepost.documents.readers.docx_styles import (
     said,
     toggled,
 )
+from milepost.documents.readers.fields import resolved, unresolved
 from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
@@ -88,7 +90,7 @@ class _Reader(TreeReader):
         self._numbering = Numbering(self._part("numbering"))
         # A paragraph that joins the next: its end is deleted, or it is an initial.
         self._carried = ""
-        self._fields: list[bool] = []  # of the open fields, whether their result is still to come
+        self._fields: list[_Field] = []  # that are open
 
     def _part(self, kind: str) -> Element | None:
         part = target(self._links, kind)
@@ -187,8 +189,10 @@ class _Reader(TreeReader):
             if tag == W + "r":
                 yield from self._run(child, look)
             elif tag == W + "t":
-                if not any(self._fields[:-1]):
-                    yield unsymboled(child.text or "", look.font or "")
+                if not any(field.waits for field in self._fields[:-1]):
+                    words = unsymboled(child.text or "", look.font or "")
+                    self._fill(words)
+                    yield words
             elif tag in _SIGNS:
                 yield _SIGNS[tag]
             elif tag == W + "br":
@@ -196,14 +200,12 @@ class _Reader(TreeReader):
             elif tag == W + "sym":
                 code = child.get(W + "char", "")
                 if _HEX.fullmatch(code):
+                    self._fill(code)
                     yield symbol(int(code, 16), child.get(W + "font", ""))
-            elif tag == W + "ffData":
-                yield _field(child)
             elif tag == W + "fldChar":
-                self._open_or_close(child.get(W + "fldCharType"))
-                yield from self._visible(child, look)
-            elif tag == W + "instrText" and (child.text or "").lstrip().upper().startswith("EQ "):
-                self.text.leave_out("x", "a formula in a field")
+                yield self._open_or_close(child)
+            elif tag == W + "instrText" and self._fields:
+                self._fields[-1].instruction += child.text or ""
             elif tag.endswith(("}OLEObject", "}control")):
                 self.text.leave_out("x", f"an embedded object ({child.get('ProgID', 'a control')})")
             elif tag.endswith(_FORMULA):
@@ -211,13 +213,25 @@ class _Reader(TreeReader):
             elif tag not in _GONE and tag != W + "txbxContent":
                 yield from self._visible(child, look)
 
-    def _open_or_close(self, kind: str | None) -> None:
+    def _fill(self, words: str) -> None:
+        for field in self._fields if words else ():
+            field.is_empty = field.is_empty and field.waits
+
+    def _open_or_close(self, node: Element) -> str:
+        """Begin a field or its result, or end it; returns what is shown of one without a result."""
+        kind = node.get(W + "fldCharType")
         if kind == "begin":
-            self._fields.append(True)
+            data = node.find(W + "ffData")
+            self._fields.append(_Field("" if data is None else _state(data)))
         elif self._fields and kind == "separate":
-            self._fields[-1] = False
+            self._fields[-1].waits = False
         elif self._fields:
-            self._fields.pop()
+            field = self._fields.pop()
+            if what := unresolved(field.instruction):
+                self.text.leave_out("x", what)
+            if field.is_empty:
+                return field.state or resolved(field.instruction)
+        return ""
 
     def _look(self, run: Element, base: Look) -> Look:
         own = run.find(W + "rPr")
@@ -251,7 +265,24 @@ class _Reader(TreeReader):
 _NO_STYLE = Style()
 
 
-def _field(data: Element) -> str:
+@dataclass(slots=True)
+class _Field:
+    """An open field.
+
+    Attributes:
+        state: what a form field shows that has no text of its own.
+        instruction: what it says.
+        waits: whether its result is still to come.
+        is_empty: whether it has no result so far.
+    """
+
+    state: str
+    instruction: str = ""
+    waits: bool = True
+    is_empty: bool = True
+
+
+def _state(data: Element) -> str:
     """Show the state of a form field that has no text of its own: a box, a list of choices."""
     box, choices = data.find(W + "checkBox"), data.find(W + "ddList")
     if box is not None:

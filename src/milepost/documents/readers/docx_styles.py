@@ -20,6 +20,12 @@ _OFF = frozenset(("0", "false", "off", "none"))
 _KINDS = {
     "lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I",
     "decimalZero": "01", "ordinal": "1st", "russianLower": "а", "russianUpper": "А",
+    "decimalEnclosedParen": "⑴", "decimalEnclosedFullstop": "⒈", "ideographEnclosedCircle": "㊀",
+    "ideographTraditional": "甲", "ideographZodiac": "子", "ganada": "가", "chosung": "ㄱ",
+    "hebrew1": "א", "hebrew2": "א", "arabicAlpha": "أ", "arabicAbjad": "ا", "thaiLetters": "ก",
+    "hindiNumbers": "१", "thaiNumbers": "๑", "aiueo": "ア", "aiueoFullWidth": "ア",
+    "iroha": "イ", "irohaFullWidth": "イ", "numberInDash": "- 1 -",
+    **dict.fromkeys(("decimalFullWidth", "decimalFullWidth2"), "１"),
     **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), "①"),
     **dict.fromkeys(
         ("chineseCounting", "chineseCountingThousand", "ideographDigital", "japaneseCounting",

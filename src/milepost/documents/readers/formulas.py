@@ -55,6 +55,14 @@ def _delimited(node: Element, parts: list[Element]) -> str:
     return f"{opening or ''}{'|'.join(map(linear, parts))}{closing or ''}"
 
 
+def _fraction(node: Element, parts: list[Element]) -> str:
+    """Write a fraction; a pair without a line between, as in binomials, is none."""
+    kinds = (attribute(each, "val") for each in node.iter() if local(each) == "type")
+    if (node.get("linethickness") or "1")[0] == "0" or "noBar" in kinds:
+        return _listed("; ", parts)
+    return "/".join(map(_grouped, parts))
+
+
 def _sum(node: Element, parts: list[Element]) -> str:
     if len(parts) < 3:
         return "".join(map(linear, parts))
@@ -79,13 +87,14 @@ def _listed(separator: str, parts: list[Element]) -> str:
     return separator.join(filter(None, (linear(part).strip() for part in parts)))
 
 
-_WITH_SIGNS: dict[str, Callable[[Element, list[Element]], str]] = {"d": _delimited, "nary": _sum}
+_WITH_SIGNS: dict[str, Callable[[Element, list[Element]], str]] = {
+    "d": _delimited, "nary": _sum, "f": _fraction, "mfrac": _fraction,
+}  # fmt: skip
 """Forms whose signs are said in elements of their own."""
 
 _FORMS: dict[str, tuple[Callable[[list[Element]], str], int]] = {
     tag: (form, least)
     for tags, least, form in (
-        ("f mfrac", 2, lambda parts: f"{_grouped(parts[0])}/{_grouped(parts[1])}"),
         ("sSup msup limUpp mover", 2, lambda parts: f"{linear(parts[0])}^{_grouped(parts[1])}"),
         ("sSub msub limLow munder", 2, lambda parts: linear(parts[0]) + lowered(linear(parts[1]))),
         (

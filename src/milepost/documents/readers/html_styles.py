@@ -19,7 +19,9 @@ _LISTS = {
     "decimal": "1", "decimal-leading-zero": "01", "lower-roman": "i", "upper-roman": "I",
     "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
     "lower-greek": "α", "cjk-ideographic": "一", "cjk-decimal": "一", "none": "", "disc": "",
-    "circle": "", "square": "",
+    "circle": "", "square": "", "hebrew": "א", "hiragana": "あ", "hiragana-iroha": "い",
+    "katakana": "ア", "katakana-iroha": "イ", "cjk-heavenly-stem": "甲", "cjk-earthly-branch": "子",
+    "arabic-indic": "١", "persian": "۱", "devanagari": "१", "bengali": "১", "thai": "๑",
 }  # fmt: skip
 
 
@@ -40,6 +42,7 @@ PLAIN: dict[str, str] = {}
 def script(style: dict[str, str]) -> str:
     """Return the sign before letters that a style raises or lowers, or an empty string."""
     align = style.get("vertical-align") or style.get("baseline-shift", "")
+    align = style.get("font-variant-position", align)
     if align in ("top", "bottom") and _SMALL.match(style.get("font-size", "")):
         return RAISED if align == "top" else LOWERED
     if align in ("super", "text-top", "sub"):
@@ -72,5 +75,5 @@ def is_roomy(node: Any, style: dict[str, str]) -> bool:
 def list_kind(style: dict[str, str], kind: str) -> str:
     """Return the kind of numbers that a style gives a list or an item, else ``kind``."""
     for word in style.get("list-style", "").split():
-        kind = _LISTS.get(word, kind)
+        kind = "" if word[0] in "\"'" else _LISTS.get(word, kind)
     return kind

@@ -9,6 +9,7 @@ from milepost.documents.readers.archive import parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
+from milepost.documents.readers.html_fields import is_chosen, typed
 from milepost.documents.readers.html_styles import (
     PLAIN,
     SET_APART,
@@ -41,7 +42,6 @@ _APART = frozenset(("button", "label", "a", "option"))
 """Elements of a line that are set apart if nothing is written between them."""
 
 _FIELDS = frozenset(("input", "select", "textarea"))
-_NOT_TYPED = frozenset("hidden password submit button reset image file color range".split())  # noqa: SIM905
 _INLINE = frozenset(("br", "img", "sup", "sub", "q", *_APART, *_FIELDS))
 """Elements of a line that change how it is written."""
 
@@ -99,6 +99,8 @@ class Walk:
                 if "role" in attributes and (part := _tag(node)) != tag:
                     self._parts[node.mem_id] = tag = part
                 said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
+                if "baseline-shift" in attributes:  # of SVG
+                    said += f";baseline-shift:{attributes['baseline-shift']}"
                 style = declared(said) if said else PLAIN
                 if tag == "math":
                     self._formula(node)
@@ -134,6 +136,8 @@ class Walk:
         if _NOTE.search(attributes.get("epub:type") or ""):  # opens where it is referred to
             return False
         if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
+            if tag in ("td", "th") and self._cells and style.get("display") != "none":
+                self._cells[-1].append(("", *_spans(attributes)))
             if _is_picture(node.next) and node.css_first("math") is not None:
                 return False  # the same formula follows as a picture
             own = declared(attributes.get("style") or "")
@@ -142,7 +146,7 @@ class Walk:
                     return False
                 self._text.leave_out(node.text(deep=True), "text that the style sheet hides")
             return True
-        if (tag == "option" and "selected" not in attributes) or (
+        if (tag == "option" and not is_chosen(node)) or (
             tag == "dialog" and "open" not in attributes
         ):
             return True
@@ -201,7 +205,7 @@ class Walk:
             if node.parent.tag != "sup" and node.css_first("sup") is None:
                 self._wrap(node, NOTE, END)
         elif tag in _FIELDS:
-            self._wrap(node, f" {_typed(attributes)}" if tag == "input" else " ", " ")
+            self._wrap(node, f" {typed(attributes)}" if tag == "input" else " ", " ")
         elif tag == "button":
             is_apart = bool(self._words) and self._words[-1][-1:].isspace()
             self._wrap(node, "" if is_apart else " ", " ")
@@ -284,6 +288,8 @@ class Walk:
         number = _number(attributes.get("value"), counted[1])
         counted[1] = number + counted[2]
         kind = list_kind(style, attributes.get("type") or counted[0])
+        if style.get("display", "list-item") != "list-item":
+            kind = ""
         return f"{numeral(number, kind)}. " if kind else "- "
 
     def _flush(self, tag: str = "") -> str:
@@ -389,11 +395,3 @@ def _number(said: str | None, default: int) -> int:
 
 _WHOLE = frozenset(("body", "main", "article"))
 """Elements that a script shows when the page is complete."""
-
-
-def _typed(attributes: dict[str, str | None]) -> str:
-    """Return what a field shows that somebody has filled in."""
-    kind = (attributes.get("type") or "text").lower()
-    if kind in ("checkbox", "radio"):
-        return "☒" if "checked" in attributes else ""
-    return "" if kind in _NOT_TYPED else attributes.get("value") or ""

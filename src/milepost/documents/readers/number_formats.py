@@ -17,11 +17,12 @@ from functools import lru_cache
 
 BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
-    11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
-    37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)",
-    39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)", 48: "##0.0E+0",
+    11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 48: "##0.0E+0",
+    **dict.fromkeys((5, 6, 37, 38, 41, 42), "#,##0;(#,##0)"),
+    **dict.fromkeys((7, 8, 39, 40, 43, 44), "#,##0.00;(#,##0.00)"),
 }  # fmt: skip
-"""Formats that a workbook names by a number alone."""
+"""Formats that a workbook names by a number alone; amounts are without their currency, which is
+that of the program."""
 
 _PART = re.compile(
     r"\"(?P<quoted>[^\"]*)\"|\\(?P<escaped>.)|\*.|(?P<gap>_.)"  # *x fills the cell, _x is a gap

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
@@ -11,17 +13,32 @@ _LETTERS = {
     "a": "abcdefghijklmnopqrstuvwxyz",
     "α": "αβγδεζηθικλμνξοπρστυφχψω",
     "а": "абвгдежзиклмнопрстуфхцчшщыэюя",
+    "ア": "アイウエオカキクケコサシスセソタチツテトナニヌネノ"
+    "ハヒフヘホマミムメモヤユヨラリルレロワヲン",
+    "イ": "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰ"
+    "ノオクヤマケフコエテアサキユメミシヱヒモセス",
+    "가": "가나다라마바사아자차카타파하",
+    "ㄱ": "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ",
+    "ก": "กขคงจฉชซฌญฎฏฐฑฒณดตถทธนบปผฝพฟภมยรลวศษสหฬอฮ",
+    "أ": "أبتثجحخدذرزسشصضطظعغفقكلمنهوي",
+    "ا": "ابجدهوزحطيكلمنسعفصقرشتثخذضظغ",
+    "甲": "甲乙丙丁戊己庚辛壬癸",
+    "子": "子丑寅卯辰巳午未申酉戌亥",
 }
+for _kana in "アイ":
+    _LETTERS[chr(ord(_kana) - 96)] = "".join(chr(ord(sign) - 96) for sign in _LETTERS[_kana])
+_HEBREW = ("", *"אבגדהוזחט"), ("", *"יכלמנסעפצ"), ("", *"קרשת")
+_ENCLOSED = {"①": 20, "⑴": 20, "⒈": 20, "❶": 10, "㊀": 10}  # and how many there are
 _COUNTS = "〇一二三四五六七八九十"
 
 
 def numeral(number: int, kind: str, *, repeated: bool = False) -> str:
-    """Write a number in one of the kinds 1, 01, 1st, a, i, α, а, their capitals, 一 and ①.
+    """Write a number in a kind that its first number names: 1, 01, 1st, a, A, i, α, 一, ①, ア, १.
 
     Other kinds are written as 1. After z comes aa; then ab, or if letters are ``repeated``, bb.
 
-    >>> numeral(4, "i"), numeral(28, "A"), numeral(3, "01"), numeral(12, "一")
-    ('iv', 'AB', '03', '十二')
+    >>> numeral(4, "i"), numeral(28, "A"), numeral(3, "01"), numeral(12, "一"), numeral(12, "१")
+    ('iv', 'AB', '03', '十二', '१२')
     """
     if kind in ("i", "I") and 0 < number < _MAX_ROMAN:
         letters = ""
@@ -43,9 +60,17 @@ def numeral(number: int, kind: str, *, repeated: bool = False) -> str:
         tens, ones = divmod(number, 10)
         ten = _COUNTS[tens] * (tens > 1) + "十" * (tens > 0)
         return ten + _COUNTS[ones] * (ones > 0)
-    if kind == "①" and 0 < number <= 20:
+    if 0 < number <= _ENCLOSED.get(kind, 0):
         return chr(ord(kind) + number - 1)
+    if kind == "א" and 0 < number < 500:
+        rest = number % 100
+        low = f"{_HEBREW[1][rest // 10]}{_HEBREW[0][rest % 10]}"
+        return f"{_HEBREW[2][number // 100]}{low}".replace("יה", "טו").replace("יו", "טז")
+    if len(kind) == 1 and unicodedata.decimal(kind, 0) == 1:
+        return "".join(chr(ord(kind) - 1 + int(digit)) for digit in str(number))
     if kind == "1st":
         last = 0 if number // 10 % 10 == 1 else number % 10
         return f"{number}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"
+    if kind == "- 1 -":
+        return kind.replace("1", str(number))
     return f"{number:02}" if kind == "01" else str(number)

@@ -23,7 +23,7 @@ _UNREAD = frozenset(
     """
     annotation annotation-end tracked-changes sequence-decls variable-decls user-field-decls forms
     note-citation page-number page-count header footer date-time header-decl footer-decl
-    date-time-decl event-listeners desc title meta scripts settings ruby-text
+    date-time-decl event-listeners desc title scripts settings ruby-text
     binary-data
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
@@ -106,7 +106,7 @@ class Reader(TreeReader):
         elif tag in ("object", "object-ole"):
             self._object(node)
         elif tag == "control":
-            self.text.add(self._typed(node))
+            self.text.add(self.typed(node))
         elif tag == "page" and parent == "presentation":
             self._page(node)
         else:
@@ -218,19 +218,23 @@ class Reader(TreeReader):
         elif not inline:
             self.text.add(shown(linear(root)))
 
-    def _typed(self, control: Element) -> str:
+    def typed(self, control: Element) -> str:
         """Return what a form field shows."""
         field = self._fields.get(attribute(control, "control"))
         if field is None or local(field) in ("hidden", "password"):
             return ""
-        chosen = [each for each in field if attribute(each, "current-selected") == "true"]
-        if chosen:
+        for key in ("current-selected", "selected"):
+            chosen = [each for each in field if attribute(each, key) == "true"]
+            if not chosen:
+                continue
             return ", ".join(attribute(each, "label") or "" for each in chosen)
         if local(field) in ("checkbox", "radio"):
             on = "checked" in (said := dict(field.items()).values()) or "true" in said
             return f"{'☒' if on else '☐'} {attribute(field, 'label') or ''}"
         if local(field) in ("button", "fixed-text"):
             return attribute(field, "label") or ""
+        if paragraphs := [self.words(each) for each in field if local(each) == "p"]:
+            return " ".join(paragraphs)
         return attribute(field, "current-value") or attribute(field, "value") or ""
 
     def embedded(self, node: Element) -> Element | None:
@@ -285,7 +289,7 @@ class Reader(TreeReader):
                 if root is not None and local(root) == "math":
                     yield linear(root)
             elif tag == "control":
-                yield self._typed(child)
+                yield self.typed(child)
             elif tag == "fieldmark":
                 yield _marked(child)
             elif tag == "note-ref":

@@ -6,22 +6,21 @@ import re
 from dataclasses import dataclass, field, replace
 
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.fields import resolved, unresolved
 from milepost.documents.readers.fonts import Fonts, code_page
+from milepost.documents.readers.rtf_formula import formula
 from milepost.documents.readers.rtf_information import end_of_group, information
 from milepost.documents.readers.rtf_table import Table
 from milepost.documents.readers.rtf_words import (
     ENDS,
-    FORMS,
-    FORMULA,
     INSIDE,
     KNOWN,
-    LEFT,
     READ,
-    RIGHT,
     SCRIPTS,
     SIGNS,
     SKIPPED,
     SYMBOLS,
+    instruction,
     typed,
 )
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
@@ -36,11 +35,8 @@ _OPENED = re.compile(r"\{\s*\Z")
 _SPACES = re.compile(r"[ \t]+")
 _RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
 _FIELD = 2000  # characters of the longest field that is looked at
-_EQUATION = re.compile(r"(?:[{\s]|\\[a-z]+-?\d* ?)*EQ\s", re.I)
 _LETTERING = re.compile(r"gtextUNICODE\}\s*\{\\sv ([^{}]{1,300})\}")
 """Letters of WordArt."""
-
-_ATOM = re.compile(f"{LEFT}(\\w*){RIGHT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,6 @@ class _State:
     in_table: bool = False
     nested: bool = False  # what is said of a row is of the inner table
     level: int = 0
-    closing: str = ""  # written at the end of the group
 
 
 @dataclass(slots=True)
@@ -141,10 +136,11 @@ class _Reader:
                     self.properties = information(raw[match.end() : end], self._text_of)
                     return end
                 if word == "fldinst" and self._state.reads:
-                    said = raw[match.end() : match.end() + _FIELD].partition("\\fldrslt")[0]
-                    if _EQUATION.match(said):
-                        self.text.leave_out(said, "a formula in a field")
-                    self._add(typed(said))
+                    self._field(raw, match.end())
+                elif word == "moMath" and self._state.reads:
+                    end = end_of_group(raw, match.end())
+                    self._add(formula(raw[match.end() : end], self._text_of))
+                    return end
                 elif word == "sn" and (art := _LETTERING.match(raw, match.end())):
                     if self._stack and self._stack[-2:][0].shape:  # not of a head
                         lettering = TextBuilder()
@@ -168,15 +164,23 @@ class _Reader:
                 self._symbol(symbol)
         return None
 
+    def _field(self, raw: str, place: int) -> None:
+        """Add what is shown of a field that has no result; its words begin at a place."""
+        said, result, _ = raw[place : place + _FIELD].partition("\\fldrslt")
+        words = instruction(said)
+        if what := unresolved(words):
+            self.text.leave_out(words, what)
+        if shown := typed(said) or resolved(words):
+            begin = place + len(said) + len(result)
+            if not result or not self._text_of(raw[begin : end_of_group(raw, begin)]).strip():
+                self._add(shown)
+
     def _brace(self, brace: str) -> None:
         self._optional = False
         self._skip = 0
         if brace == "{":
             self._stack.append(self._state)
-            if self._state.closing:
-                self._state = replace(self._state, closing="")
             return
-        self._add(self._state.closing)
         if len(self._frames) > 1 and self._frames[-1].depth == len(self._stack):
             self._close_frame()
         if self._stack:
@@ -237,7 +241,7 @@ class _Reader:
 
     def _word(self, word: str, number: int | None) -> None:
         optional, self._optional = self._optional, False
-        if not optional and word not in KNOWN and not FORMULA.fullmatch(word):
+        if not optional and word not in KNOWN:
             return  # most words say how the text looks
         if not self._state.reads and not (self._state.shape and word in INSIDE):
             return
@@ -262,11 +266,6 @@ class _Reader:
             self._state = replace(self._state, reads=True, shape=False)
         elif word == "nesttableprops":
             self._state = replace(self._state, nested=True)
-        elif word in FORMS:
-            before, after = FORMS[word]
-            self._add(before)
-            script = RAISED if word == "mdeg" else self._state.script
-            self._state = replace(self._state, closing=after, script=script)
         elif word == "itap":
             frame = self._frames[-1]
             if (number or 0) > 1 and frame.inner.is_empty():
@@ -325,7 +324,6 @@ class _Reader:
         frame = self._frames[-1]
         joined = "".join(frame.words[begin:])
         joined = joined.replace(f"{END}{RAISED}", "").replace(f"{END}{LOWERED}", "")
-        joined = _ATOM.sub(r"\1", joined).replace(LEFT, "(").replace(RIGHT, ")")
         del frame.words[begin:]
         # Characters beyond the first plane are written as surrogate pairs.
         joined = joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -389,6 +387,4 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
         return replace(state, in_table=True)
     if word == "outlinelevel" and number is not None and 0 <= number < 6:
         return replace(state, level=number + 1)
-    if FORMULA.fullmatch(word):  # properties of a part of a formula
-        return replace(state, reads=False)
     return state

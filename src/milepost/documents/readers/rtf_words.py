@@ -6,24 +6,18 @@ import re
 
 from milepost.documents.readers.scripts import LOWERED, RAISED
 
-FORMULA = re.compile(r"m\w+Pr")
-
 SIGNS = {
     "tab": " ", "line": "\n", "lbr": "\n", "emdash": "—", "endash": "–", "bullet": "•",
     "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ",
     "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c",
 }  # fmt: skip
-SCRIPTS = {"super": RAISED, "msup": RAISED, "sub": LOWERED, "msub": LOWERED, "nosupersub": ""}
-LEFT, RIGHT = "\1", "\2"  # around a part of a formula
-FORMS = {
-    "mnum": (LEFT, f"{RIGHT}/"), "mden": (LEFT, RIGHT), "mdeg": ("", f"√{LEFT}"),
-    "mrad": ("", RIGHT),
-}  # fmt: skip
-"""What is written before and after the parts of fractions and roots."""
+SCRIPTS = {"super": RAISED, "sub": LOWERED, "nosupersub": ""}
 
 _KIND = re.compile(r"\\fftype([12])\b")
-_CHOSEN = re.compile(r"\\ff(?:def)?res(\d+)")
+_CHOSEN = re.compile(r"\\ff(def)?res(\d+)")
+_DEFAULT = "25"
 _CHOICE = re.compile(r"\\ffl ([^{}]*)")
+_MARKUP = re.compile(r"\\(\\)|[{}\r\n]|\\\*|\\[a-z]+-?\d* ?")
 SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
 SKIPPED = frozenset(
     """
@@ -56,20 +50,25 @@ KNOWN = (
     | SIGNS.keys()
     | frozenset(
         """
-        u f uc plain pard intbl v deleted strike striked super sub nosupersub msup msub mden up dn
-        mnum mdeg mrad itap
+        u f uc plain pard intbl v deleted strike striked super sub nosupersub up dn itap
         outlinelevel trowd clvmgf clvmrg cellx pntext upr ansicpg mac pc pca
         """.split()  # noqa: SIM905 - one name a line would hide the list
     )
 )
 
 
+def instruction(field: str) -> str:
+    """Return what a field says, without the words of RTF."""
+    return _MARKUP.sub(r"\1", field).strip()
+
+
 def typed(field: str) -> str:
     """Show the state of a form field that has no text of its own."""
-    kind, chosen = _KIND.search(field), _CHOSEN.search(field)
+    kind, said = _KIND.search(field), dict(_CHOSEN.findall(field))
     if kind is None:
         return ""
-    number = int(chosen[1][:4]) if chosen else 0
+    chosen = said.get("", _DEFAULT)
+    number = int((said.get("def", "0") if chosen == _DEFAULT else chosen)[:4])
     if kind[1] == "1":
         return "☒" if number == 1 else "☐"
     choices = _CHOICE.findall(field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from xml.etree.ElementTree import Element
@@ -50,7 +51,9 @@ def shapes(slide: Element, move: Move = UNMOVED) -> Iterator[tuple[Element, Box 
 
 
 def is_hidden(drawing: Element) -> bool:
-    """Whether the properties in front of a drawing, or it alone in them, hide it."""
+    """Whether the properties in front of a drawing, or it alone in them, hide it, or its style."""
+    if re.search(r"visibility:\s*hidden", drawing.get("style") or ""):
+        return True
     properties = (each for part in [*drawing[:1], drawing] for each in part)
     return any(
         local(each) in ("cNvPr", "docPr") and each.get("hidden") in ("1", "true")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata, sheet_records, sheet_xml
@@ -86,7 +87,8 @@ def _tables(content: Element, text: TextBuilder, archive: Archive | None = None)
         beside = [node for part in shapes for node in part.iter() if local(node) in ANCHORED]
         sheet_xml.read_table(table, read, struck, sheet)
         parts = (part for box in beside for part in _beside(box, reader))
-        lines = (reader.words(node) for part in parts for node in every(part, "p"))
+        lines = [reader.words(node) for part in parts for node in every(part, "p")]
+        lines += (reader.typed(node) for node in every(table, "control"))
         sheet.lines = [line for line in lines if line]
         sheets.append(sheet)
     text.left_out.update(reader.text.left_out)
@@ -116,22 +118,27 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> list[
             sheet = Sheet(name, book)
             if kind == "worksheet":
                 reader.read_cells(archive, part, sheet)
-            sheet.lines = list(_drawn_lines(archive, part, notes))
+            sheet.lines = list(_drawn_lines(archive, part, text, notes))
             sheets.append(sheet)
     return sheets
 
 
-def _drawn_lines(archive: Archive, part: str, notes: list[str]) -> Iterator[str]:
-    """Yield the text of the boxes, diagrams and charts of a sheet."""
+def _drawn_lines(archive: Archive, part: str, text: TextBuilder, notes: list[str]) -> Iterator[str]:
+    """Yield the text of the boxes, diagrams and charts of a sheet; ``text`` notes what is not."""
     try:
         beside = links(archive, part)
         for kind, drawn in beside.values():
-            if kind == "drawing":
+            if kind in ("oleObject", "package"):
+                text.leave_out("x", "an embedded object")
+            elif kind == "vmlDrawing":
+                with suppress(UnreadableFile):  # it often is no XML
+                    yield from _controls(archive.xml(drawn), text)
+            elif kind == "drawing":
                 drawings = Drawings(archive, links(archive, drawn), notes)
                 for node in _shown(drawings.part(drawn)):
                     tag = local(node)
                     if tag == "txBody":
-                        yield from filter(None, map(words, every(node, "p")))
+                        yield from filter(None, (words(line, text) for line in every(node, "p")))
                     elif tag == "graphicData":
                         # The values of charts are in cells.
                         whole = node.get("uri", "").endswith("diagram")
@@ -139,6 +146,21 @@ def _drawn_lines(archive: Archive, part: str, notes: list[str]) -> Iterator[str]
                         yield from (line for line, row in said if line and (whole or not row))
     except UnreadableFile as error:
         notes.append(error.problem)
+
+
+def _controls(drawing: Element, text: TextBuilder) -> Iterator[str]:
+    """Yield what the form fields of a sheet show."""
+    for shape in every(drawing, "shape"):
+        label = " ".join(" ".join(box.itertext()) for box in every(shape, "textbox"))
+        for data in every(shape, "ClientData"):
+            kind = data.get("ObjectType")
+            if kind in ("Checkbox", "Radio"):
+                is_on = any(node.text == "1" for node in every(data, "Checked"))
+                label = f"{'☒' if is_on else '☐'} {label}"
+            elif kind in ("Drop", "List"):
+                text.leave_out("x", "a list of choices")
+            if kind != "Note":
+                yield " ".join(label.split())
 
 
 def _shown(drawing: Element) -> Iterator[Element]:

@@ -148,12 +148,14 @@ def _numbered(count: int, kind: str) -> str:
         return said
     if kind.endswith("ParenBoth"):
         return f"({said})"
-    return f"{said})" if kind.endswith("ParenR") else f"{said}."
+    return said + (")" if kind.endswith("ParenR") else "-" if kind.endswith("Minus") else ".")
 
 
 _BULLETS = ("buAutoNum", "buNone", "buChar", "buBlip")
 _LETTERS = {
-    "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I", "circleNum": "①", "ea1": "一",
+    "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I", "ea1": "一",
+    "circleNumWdBlack": "❶", "circleNum": "①", "arabicDb": "１", "arabic1": "أ", "arabic2": "ا",
+    "hebrew2": "א", "hindiNum": "१", "thaiNum": "๑", "thaiAlpha": "ก",
 }  # fmt: skip
 
 
