@@ -360,7 +360,8 @@ def test_rich_text(body: str, wanted: str) -> None:
 
 
 def test_outputs_of_notebooks_in_other_forms() -> None:
-    outputs = [{"data": {"text/latex": ["$E=4$"]}}, {"data": {"application/json": {"mean": 4.2}}}]
+    held = {"text/latex": ["$E=4$"], "text/plain": "<IPython.core.display.Latex object>"}
+    outputs = [{"data": held}, {"data": {"application/json": {"mean": 4.2}}}]
     cell = {"cell_type": "code", "source": "x", "outputs": outputs}
     text = shown(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
     assert text == 'x $E=4$ {"mean": 4.2}'

@@ -17,6 +17,9 @@ from milepost.types import Document
 # What the metadata say of the text; the rest is of the kernel.
 _ABOUT = ("title", "author", "authors", "date", "lang", "keywords", "tags", "description")
 _BACKSPACE = re.compile("[^\\n\b]\b")
+_OBJECT = re.compile(r"<[\w.]+ object>")
+"""Said in place of what is shown in another form."""
+
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -93,7 +96,7 @@ def _printed(output: dict[str, Any], held: dict[str, Any]) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
     forms = (_joined(held.get(form, "")) for form in ("text/plain", "text", "text/latex", "latex"))
-    said = next(filter(None, forms), "")
+    said = next((form for form in forms if form and not _OBJECT.fullmatch(form)), "")
     if not said and "application/json" in held:
         return json.dumps(held["application/json"], ensure_ascii=False)
     return said

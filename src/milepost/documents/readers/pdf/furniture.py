@@ -67,7 +67,10 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     if len(pages) < 2:
         return
     seats: _Seats = defaultdict(_Seen)
-    edges = [(page, _edge_lines(page)) for page in pages]
+    edges = [
+        (page, [line for line in _edge_lines(page) if id(line) not in page.dropped])
+        for page in pages
+    ]
     for page, lines in edges:
         for line in lines:
             shape, number = _shape(line.text)
