@@ -194,7 +194,7 @@ def test_charts_diagrams_and_groups_are_read() -> None:
         parts={"ppt/charts/chart1.xml": chart},
     )
     text = read_bytes(data, "a.pptx").text
-    rows = "North | 2025 Q1: 10% | 2026 Q2: 12%\n2026-03-01: 4.4"
+    rows = "North | 2025 Q1: 10% | 2026 Q2: 12%\n2026-03: 4.4"
     assert text == f"Sales\n{rows}\n\nInside a group.\n\nNew form."
 
 

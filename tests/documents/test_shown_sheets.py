@@ -108,9 +108,10 @@ def test_workbooks_with_other_names() -> None:
 
 def test_what_is_beside_the_cells_of_sheets() -> None:
     """Fields of forms are read, embedded objects are noted, currencies without a sign are not."""
+    code = "<numFmts><numFmt numFmtId='164' formatCode='yyyy'/></numFmts>"
     data = xlsx(
-        {"S": "<row><c s='1'><v>1234.5</v></c></row>"},
-        "<cellXfs><xf/><xf numFmtId='44'/></cellXfs>",
+        {"S": "<row><c s='1'><v>1234.5</v></c><c s='2'><v>44260</v></c></row>"},
+        f"{code}<cellXfs><xf/><xf numFmtId='44'/><xf numFmtId='164'/></cellXfs>",
     )
     fields = "".join(
         f"<v:shape><v:textbox>Yes</v:textbox><x:ClientData ObjectType='{kind}'><x:Checked>1"
@@ -125,5 +126,5 @@ def test_what_is_beside_the_cells_of_sheets() -> None:
         "xl/worksheets/v.vml": f"<xml xmlns:v='v' xmlns:x='x'>{fields}</xml>",
     }
     document = read_bytes(zipped(parts | more), "a.xlsx")
-    assert document.text == "S\n1,234.50\n\n☒ Yes"
+    assert document.text == "S\n1,234.50 | 2021\n\n☒ Yes"
     assert "embedded object" in document.notes[0]

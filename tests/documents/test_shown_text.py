@@ -73,6 +73,7 @@ CHOICES = "<w:ffData><w:ddList><w:listEntry w:val='A'/></w:ddList></w:ffData>"
         (f"{BEGIN}{run('no')}{BEGIN}{run('no')}{SEPARATE}{run('no')}{END}{SEPARATE}{run('A')}{END}",
          {}, "noA"),
         (f"{BEGIN}<w:instrText>SYMBOL 109 \\f Symbol</w:instrText>{END}", {}, "µ"),
+        (f"{BEGIN}<w:instrText>EQ \\o\\ad(\\s\\up 9(と),都)</w:instrText>{END}", {}, "都"),
         (f"<w:fldChar w:fldCharType='begin'>{CHOICES}</w:fldChar>{SEPARATE}{run('A')}{END}",
          {}, "A"),
         ("<w:r><w:pict style='visibility:hidden'><v:textpath xmlns:v='v' string='no'/></w:pict>"
@@ -346,6 +347,7 @@ def test_numbers_of_slides() -> None:
         (r"{\field{\*\fldinst {\*\formfield{\fftype1\ffres25\ffdefres1}}}{\fldrslt}} A", "☒ A"),
         (r"{\field{\*\fldinst FORMDROPDOWN{\*\formfield{\fftype2{\*\ffl A}}}}{\fldrslt A}}", "A"),
         (r'{\field{\*\fldinst {\b SYMBOL 109 \\f "Symbol"}}{\fldrslt\f3}}g', "µg"),
+        (r"{\field{\*\fldinst EQ \\* jc2 \\o\\ad(\\s\\up 9(a),\u24179?)}{\fldrslt}}", "平"),
         (r"{\*\moMath{\md{\mdPr{\mbegChr [}{\mendChr ]}}{\me a}}}", "[a]"),
         (r"{\*\moMath{\msPre{\msub 6}{\msup 14}{\me C}}}", "_6^14C"),
         (

@@ -227,10 +227,11 @@ class _Reader(TreeReader):
             self._fields[-1].waits = False
         elif self._fields:
             field = self._fields.pop()
-            if what := unresolved(field.instruction):
+            shown = field.state or resolved(field.instruction)
+            if not shown and (what := unresolved(field.instruction)):
                 self.text.leave_out("x", what)
             if field.is_empty:
-                return field.state or resolved(field.instruction)
+                return shown
         return ""
 
     def _look(self, run: Element, base: Look) -> Look:

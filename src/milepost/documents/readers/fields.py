@@ -10,6 +10,11 @@ _SYMBOL = re.compile(
     r"\s*SYMBOL\s+(0x[0-9a-f]{1,5}|\d{1,6})(?:.*?\\f\s*\"?([^\"\\]+))?", re.I | re.S
 )
 _BUTTON = re.compile(r"\s*(?:MACRO|GOTO)BUTTON\s+\S+\s+([^\\]*)", re.I)
+_OVER = re.compile(
+    r"\s*EQ\s.*\\o\s*\\a[a-z]\s*\((?:\\s\\up\s*\d+\s*\(.*?\)|[^,;()]*)[,;](.*)\)\s*$", re.I | re.S
+)
+"""A reading above its word, or a sign around it: only the word is text."""
+
 _LEFT_OUT = (
     (re.compile(r"\s*EQ\s", re.I), "a formula in a field"),
     (re.compile(r"\s*(?:AUTONUM|LISTNUM)", re.I), "a number of a paragraph in a field"),
@@ -24,7 +29,7 @@ def resolved(instruction: str) -> str:
     """
     if match := _SYMBOL.match(instruction):
         return symbol(int(match[1], 0), match[2] or "")
-    match = _BUTTON.match(instruction)
+    match = _BUTTON.match(instruction) or _OVER.match(instruction)
     return match[1].strip() if match else ""
 
 

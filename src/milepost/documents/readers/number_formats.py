@@ -113,7 +113,12 @@ def is_date(code: str) -> bool:
     >>> is_date("d-mmm-yy"), is_date("General"), is_date('[Red]0 "days"')
     (True, False, False)
     """
-    return re.search("[ymdhs]", _NO_LETTERS.sub("", code), re.IGNORECASE) is not None
+    return re.search("[ymdhs]", unquoted(code), re.IGNORECASE) is not None
+
+
+def unquoted(code: str) -> str:
+    """Return a format without its texts, colours and gaps."""
+    return _NO_LETTERS.sub("", code)
 
 
 _NO_LETTERS = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]|[_*].")

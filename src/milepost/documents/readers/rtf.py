@@ -20,7 +20,6 @@ from milepost.documents.readers.rtf_words import (
     SIGNS,
     SKIPPED,
     SYMBOLS,
-    instruction,
     typed,
 )
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
@@ -167,10 +166,11 @@ class _Reader:
     def _field(self, raw: str, place: int) -> None:
         """Add what is shown of a field that has no result; its words begin at a place."""
         said, result, _ = raw[place : place + _FIELD].partition("\\fldrslt")
-        words = instruction(said)
-        if what := unresolved(words):
+        words = self._text_of(said)
+        shown = typed(said) or resolved(words)
+        if not shown and (what := unresolved(words)):
             self.text.leave_out(words, what)
-        if shown := typed(said) or resolved(words):
+        if shown:
             begin = place + len(said) + len(result)
             if not result or not self._text_of(raw[begin : end_of_group(raw, begin)]).strip():
                 self._add(shown)

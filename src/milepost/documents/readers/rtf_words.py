@@ -17,7 +17,6 @@ _KIND = re.compile(r"\\fftype([12])\b")
 _CHOSEN = re.compile(r"\\ff(def)?res(\d+)")
 _DEFAULT = "25"
 _CHOICE = re.compile(r"\\ffl ([^{}]*)")
-_MARKUP = re.compile(r"\\(\\)|[{}\r\n]|\\\*|\\[a-z]+-?\d* ?")
 SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
 SKIPPED = frozenset(
     """
@@ -55,11 +54,6 @@ KNOWN = (
         """.split()  # noqa: SIM905 - one name a line would hide the list
     )
 )
-
-
-def instruction(field: str) -> str:
-    """Return what a field says, without the words of RTF."""
-    return _MARKUP.sub(r"\1", field).strip()
 
 
 def typed(field: str) -> str:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.grid import COVERED, Row
-from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown
+from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown, unquoted
 from milepost.documents.readers.scripts import Look
 from milepost.documents.readers.scripts import shown as shown_letters
 from milepost.errors import UnreadableFile
@@ -29,7 +29,8 @@ _MAX_REPEATED = 80  # characters of a merged cell that is repeated in each of it
 _MAX_EMPTY = 1 << 24  # empty places in the rows of a sheet
 
 _DATES = {
-    **dict.fromkeys((14, 15, 16, 17, 22, *range(27, 37), *range(50, 59)), "yyyy-mm-dd"),
+    **dict.fromkeys((14, 15, 16, 22, *range(27, 37), *range(50, 59)), "yyyy-mm-dd"),
+    17: "yyyy-mm",
     **dict.fromkeys((18, 19, 20, 21, 45, 47), "h:mm"),
     46: "[h]:mm",
 }
@@ -50,8 +51,17 @@ def number_shown(value: float, code: str | None, *, is_1904: bool) -> str:
             if kind == "date":
                 leap = not is_1904 and 1 <= value < 60  # there, 1900 has a 29 February
                 moment = (_DAY_0_OF_1904 if is_1904 else _DAY_0) + timedelta(days=value + leap)
-                return written(moment if value >= 1 else moment.time())
+                return written(moment if value >= 1 else moment.time())[: _shown_of(code)]
     return written(value) if said is None else said
+
+
+@lru_cache(maxsize=512)
+def _shown_of(code: str) -> int | None:
+    """How much of a date is shown: of one without a day, the year or its month."""
+    letters = unquoted(code).lower()
+    if any(letter in letters for letter in "dhs") or "y" not in letters:
+        return None
+    return len("2026-03" if "m" in letters else "2026")
 
 
 @lru_cache(maxsize=512)

@@ -168,7 +168,7 @@ def _cell(
     kind = said.get("value-type")
     if kind == "boolean" and not is_struck:
         return said.get("boolean-value", "").upper()
-    if kind == "date" and not is_struck:
+    if kind == "date" and not is_struck and not (text.isdecimal() and len(text) == len("2026")):
         with suppress(ValueError):
             return written(datetime.fromisoformat(said.get("date-value", "")))
     if text or is_struck or any(map(len, cell)):
