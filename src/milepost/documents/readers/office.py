@@ -155,8 +155,8 @@ def _chart(chart: Element) -> Iterator[tuple[str, bool]]:
         typed = map(words, every(title, "p"))
         linked = (node.text or "" for node in every(title, "v"))
         yield " ".join(filter(None, (*typed, *linked))), False
-    for label in every(chart, "dLbl"):  # typed in place of a value
-        yield " ".join(filter(None, map(words, every(label, "p")))), False
+    for point in every(chart, "dLbl"):  # with words typed in place of a value
+        yield " ".join(filter(None, map(words, every(point, "p")))), False
     is_1904 = any(node.get("val", "1") in ("1", "true") for node in every(chart, "date1904"))
     for series in every(chart, "ser") + every(chart, "data"):
         label, names, values = (
