@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local
-from milepost.properties import Properties, cleaned
+from milepost.properties import EMPTY, Properties, cleaned
 
 _CORE = "docProps/core.xml"
 _CUSTOM = "docProps/custom.xml"
@@ -21,44 +22,25 @@ _NONE = Element("none")
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 
 
-def properties(
-    *,
-    title: Any = None,
-    author: Any = None,
-    date: Any = None,
-    language: Any = None,
-    keywords: Any = None,
-    description: Any = None,
-    own: Mapping[str, Any] | None = None,
-) -> Properties:
+def properties(own: Mapping[str, Any] = EMPTY, **said: Any) -> Properties:
     """Make the properties of a document; empty and invalid values are left out.
 
     Args:
-        title: title of the document.
-        author: a name, a string of names separated by semicolons, or a list of names.
-        date: a date in ISO 8601, PDF or mail format; other formats are not changed.
-        language: a language code, such as ``en-GB``.
-        keywords: a string with commas or semicolons, or a list.
-        description: a summary.
-        own: further keys and values.
+        own: keys and values of its maker's own.
+        said: title, language, a code such as ``en-GB``, and description; author, a name, a string
+            of names separated by semicolons, or a list of names; date, in ISO 8601, PDF or mail
+            format, or another one, which is not changed; keywords, a string with commas or
+            semicolons, or a list.
     """
+    author, keywords = said.get("author"), said.get("keywords")
     if isinstance(author, list) and len(author) < 2:
         author = next(iter(author), None)
     if isinstance(author, str) and ";" in author:
         author = [name for name in author.split(";") if name.strip()]
     if isinstance(keywords, str):
         keywords = [word for word in _SEPARATOR.split(keywords) if word]
-    return cleaned(
-        {
-            "title": title,
-            "author": author,
-            "date": date,
-            "language": language,
-            "keywords": keywords,
-            "description": description,
-            **(own or {}),
-        }
-    )
+    said.update(author=author, keywords=keywords)
+    return cleaned({**said, **own})
 
 
 def front_matter(values: Mapping[Any, Any]) -> Properties:
@@ -157,10 +139,8 @@ def _typed(node: Element) -> str | float | bool:
     if kind == "bool":
         return text.strip().lower() in ("true", "1")
     if kind in ("i1", "i2", "i4", "i8", "int", "r4", "r8", "decimal"):
-        try:
+        with suppress(ValueError):
             return float(text)
-        except ValueError:
-            return text
     return text
 
 
