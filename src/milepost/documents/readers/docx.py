@@ -106,13 +106,10 @@ class _Reader(TreeReader):
                 kept = (row for row in _held(node, "tr") if row.find(f"{W}trPr/{W}del") is None)
                 rows = ((row, list(_held(row, "tc"))) for row in kept)
                 header = f"trPr/{W}tblHeader"  # a row that is repeated at the top of each page
-                self.table(
-                    (
-                        (cells, self._row(row, cells), bool(is_on(row, header)))
-                        for row, cells in rows
-                    ),
-                    "tbl",
+                table = (
+                    (cells, self._row(row, cells), bool(is_on(row, header))) for row, cells in rows
                 )
+                self.table(table, "tbl")
             elif tag == W + "altChunk":
                 self._chunk(attribute(node, "id") or "")
             elif tag.endswith(_FORMULA):
@@ -241,12 +238,8 @@ class _Reader(TreeReader):
 
     def _run(self, node: Element, base: Look) -> Iterator[str]:
         look = self._look(node, base)
-        if look.hidden:
-            return
-        if look.struck or look.script:
+        if not look.hidden:
             yield self.text.looking("".join(self._visible(node, look)), look)
-        else:
-            yield from self._visible(node, look)
 
     def _inner(self, node: Element, base: Look) -> Iterator[Element]:
         """Yield the text boxes, diagrams and charts anchored in a paragraph, each one once."""

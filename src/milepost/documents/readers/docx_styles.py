@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import number
@@ -86,15 +86,10 @@ def toggled(style: Look, base: Look) -> Look:
 
     What hides or strikes out letters in both styles does so in neither (ECMA-376, 17.7.3).
     """
-    return replace(
-        style.over(base),
-        hidden=_either(style.hidden, base.hidden),
-        struck=_either(style.struck, base.struck),
+    return style.over(base)._replace(
+        hidden=base.hidden if style.hidden is None else style.hidden != bool(base.hidden),
+        struck=base.struck if style.struck is None else style.struck != bool(base.struck),
     )
-
-
-def _either(one: bool | None, other: bool | None) -> bool | None:
-    return None if one is None and other is None else bool(one) != bool(other)
 
 
 def read_styles(root: Element | None) -> dict[str, Style]:
@@ -158,24 +153,13 @@ class Numbering:
         self._counts: dict[str, list[int]] = {}
         if root is None:
             return
-        defined = root.findall(W + "abstractNum")
-        kinds = {
-            node.get(W + "abstractNumId", ""): {
-                level.get(W + "ilvl", "0"): level for level in node.findall(W + "lvl")
-            }
-            for node in defined
-        }
-        of_styles = {
-            said(node, W + "styleLink"): node.get(W + "abstractNumId", "") for node in defined
-        }
-        named = {
-            node.get(W + "abstractNumId", ""): of_styles.get(said(node, W + "numStyleLink") or "-")
-            for node in defined
-        }
+        defined = {node.get(W + "abstractNumId", ""): node for node in root.iter(W + "abstractNum")}
+        of_styles = {said(node, W + "styleLink", "-"): key for key, node in defined.items()}
         for node in root.findall(W + "num"):
             key, shared = node.get(W + "numId", ""), said(node, W + "abstractNumId")
-            shared = named.get(shared) or shared
-            self._levels[key] = dict(kinds.get(shared, {}))
+            shared = of_styles.get(said(defined.get(shared), W + "numStyleLink")) or shared
+            levels = defined[shared].findall(W + "lvl") if shared in defined else []
+            self._levels[key] = {level.get(W + "ilvl", "0"): level for level in levels}
             self._shared[key] = shared
             for override in node.findall(W + "lvlOverride"):
                 level = override.get(W + "ilvl", "0")
@@ -198,9 +182,7 @@ class Numbering:
         if listed == "0" or not level.isdigit() or int(level) >= _LEVELS:
             return ""
         own = levels.get(level)
-        if own is None:
-            return "- "
-        if said(own, W + "numFmt") == "bullet":
+        if own is None or said(own, W + "numFmt") == "bullet":
             return "- "
         at = int(level)
         counts = self._counts.setdefault(
@@ -226,7 +208,5 @@ class Numbering:
         return f"{words} " if words else ""
 
     def _start(self, listed: str, level: str) -> int:
-        known = self._starts.get((listed, level))
-        if known is not None:
-            return known
-        return number(said(self._levels[listed].get(level), W + "start"), 1)
+        usual = number(said(self._levels[listed].get(level), W + "start"), 1)
+        return self._starts.get((listed, level), usual)

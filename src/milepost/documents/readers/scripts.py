@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 RAISED, LOWERED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 """Signs before raised words, lowered words and the mark of a note, and after each of them. They are
@@ -32,8 +33,7 @@ _REACH = 60  # characters before a mark that decide its form
 _UNIT = 3  # letters of the longest units and symbols that have powers: km², cos²
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How letters are shown; None if it is not said.
 
     Attributes:
@@ -50,12 +50,8 @@ class Look:
 
     def over(self, base: Look) -> Look:
         """Return this look, with that of ``base`` where it says nothing."""
-        return Look(
-            base.hidden if self.hidden is None else self.hidden,
-            base.struck if self.struck is None else self.struck,
-            base.script if self.script is None else self.script,
-            base.font if self.font is None else self.font,
-        )
+        pairs = zip(self, base, strict=True)
+        return Look._make(theirs if own is None else own for own, theirs in pairs)
 
 
 PLAIN = Look()
@@ -66,14 +62,8 @@ def signed(words: str, sign: str | None) -> str:
     return f"{sign}{words}{END}" if sign and words.strip() else words
 
 
-def raised(words: str) -> str:
-    """Put signs around a superscript."""
-    return signed(words, RAISED)
-
-
-def lowered(words: str) -> str:
-    """Put signs around a subscript."""
-    return signed(words, LOWERED)
+raised, lowered = partial(signed, sign=RAISED), partial(signed, sign=LOWERED)
+"""Put signs around a superscript or a subscript."""
 
 
 def shown(text: str) -> str:
