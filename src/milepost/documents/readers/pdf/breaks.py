@@ -12,7 +12,7 @@ from enum import Enum
 from itertools import pairwise, starmap
 from statistics import median
 
-from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.records import Line, in_runs
 
 _ITEM = re.compile(
     r"(?:[•▪■➢✓·◦‣●○–—∗*✔\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])(?:\s|$)|[•▪■➢✓●○‣◦]"
@@ -84,17 +84,14 @@ class Flow:
     def _stacks(self) -> list[tuple[float, float]]:
         """For each line, the left and right margin of its stack of lines."""
         margins: list[tuple[float, float]] = []
-        start = 0
-        for k in range(1, len(self.lines) + 1):
-            if k < len(self.lines):
-                a, b = self.lines[k - 1], self.lines[k]
-                # A short line above the next paragraph still belongs to the same column.
-                if self._stacked[k] and b.base - a.base < 2.6 * self._lead and _same_size(a, b):
-                    continue
-            stack = self.lines[start:k]
+        for stack in in_runs(self.lines, self._goes_on):
             margins += [(min(x.left for x in stack), max(x.right for x in stack))] * len(stack)
-            start = k
         return margins
+
+    def _goes_on(self, stack: list[Line], line: Line) -> bool:
+        # A short line above the next paragraph still belongs to the same column.
+        near = line.base - stack[-1].base < 2.6 * self._lead
+        return near and _stacked(stack[-1], line) and _same_size(stack[-1], line)
 
     def between(self, at: int, row: list[Line], lead: float | None) -> Break:
         """Decide the break before line ``at``.
@@ -185,9 +182,7 @@ class Flow:
             return Break.ROW  # much room is left: verses, code, list entries
         item = is_item(row[0].text)
         indent = line.left - last.left
-        if indent > 0.8 * size and not item and not first and not lower:
-            return Break.PARAGRAPH
-        if indent > 0.8 * size and first and not item and ended and not lower:
+        if indent > 0.8 * size and not item and not lower and (ended or not first):
             return Break.PARAGRAPH
         hanging = item or last.left - left > 0.8 * size
         if indent < -0.8 * size and (not first or item) and hanging and (ended or not lower):

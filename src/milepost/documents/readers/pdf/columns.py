@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from milepost._numpy import NDArray, np
-from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.records import Line, in_runs
 from milepost.documents.readers.pdf.rows import order_flow
 
 GUTTER = 0.5  # of the font size: minimum white space between columns
@@ -79,15 +79,11 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
 
 def _edges(lines: list[Line]) -> list[float]:
     """Left edges shared by at least three lines: candidates for a right-hand column."""
-    edges: list[float] = []
-    lefts = sorted((line.left, line.size) for line in lines)
-    start = 0
-    for k in range(1, len(lefts) + 1):
-        if k == len(lefts) or lefts[k][0] - lefts[start][0] > 0.3 * lefts[start][1]:
-            if k - start >= MIN_LINES:
-                edges.append(lefts[start][0])
-            start = k
-    return edges[1:]
+    runs = in_runs(
+        sorted((line.left, line.size) for line in lines),
+        lambda run, each: each[0] - run[0][0] <= 0.3 * run[0][1],
+    )
+    return [run[0][0] for run in runs if len(run) >= MIN_LINES][1:]
 
 
 class _Lines:

@@ -9,7 +9,7 @@ from typing import Any
 
 from milepost.documents.readers.builder import labels
 from milepost.documents.readers.pdf.page import Page
-from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.records import Line, in_runs
 
 LARGER = 1.15  # times the body's size
 MAX_CHARS = 160  # of a heading in larger or bold type
@@ -246,14 +246,10 @@ def _is_title(run: _Run) -> bool:
 
 def _cells(lines: list[Line]) -> set[int]:
     """Find the lines in rows of several: a form or table in large type has no headings there."""
-    cells: set[int] = set()
-    row: list[Line] = []
-    for line in lines:
-        level = row and abs(line.base - row[-1].base) < 0.3 * line.size
-        if level and line.left - row[-1].right >= BESIDE / 2 * line.size:
-            row.append(line)
-        else:
-            row = [line]
-        if len(row) >= MIN_CELLS:
-            cells.update(map(id, row))
-    return cells
+    rows = in_runs(
+        lines,
+        lambda row, line: (
+            _in_row(line, row[-1:]) and line.left - row[-1].right >= BESIDE / 2 * line.size
+        ),
+    )
+    return {id(line) for row in rows if len(row) >= MIN_CELLS for line in row}

@@ -16,7 +16,7 @@ from milepost.documents.readers.pdf.bands import Rule, banded
 from milepost.documents.readers.pdf.lines import turned
 from milepost.documents.readers.pdf.native import references
 from milepost.documents.readers.pdf.picture import bounds
-from milepost.documents.readers.pdf.records import Floats, Line, rows_of
+from milepost.documents.readers.pdf.records import Floats, Line, in_runs, rows_of
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Display
@@ -290,8 +290,5 @@ def _table(across: Sequence[Rule], down: Sequence[Rule]) -> Ruled | None:
 
 def _apart(places: Iterable[float]) -> list[float]:
     """Places that are not near each other, ascending."""
-    found: list[float] = []
-    for place in sorted(places):
-        if not found or place - found[-1] > _NEAR:
-            found.append(place)
-    return found
+    runs = in_runs(sorted(places), lambda run, place: place - run[0] <= _NEAR)
+    return [run[0] for run in runs]
