@@ -17,11 +17,11 @@ import pypdfium2.raw as pdfium
 
 from milepost.documents.readers.pdf.native import references
 from milepost.documents.readers.pdf.picture import bounds
-from milepost.documents.readers.pdf.writing import changes
+from milepost.documents.readers.pdf.writing import changes, within
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Glyphs
-    from milepost.documents.readers.pdf.records import Flags, Integers
+    from milepost.documents.readers.pdf.records import Integers
 
 _BASE = 0.38  # of the font size: from the middle of a column to its baseline
 _STRAIGHT = 0.35  # of the font size: how far the middles of a column may be apart
@@ -29,12 +29,17 @@ _NEAR, _FAR = 0.4, 1.45  # of the font size: from one character of a column to t
 _ABREAST = 1.3  # of the font size: width of characters in the place of one, as in a date
 _LEAST = 0.01  # points: the width from which pdfium reads an object
 _LONG = 4  # characters of a column on a page that is not set in columns
+_WIDE = (
+    (0x2E80, 0xA4CF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0xFE10, 0xFE4F), (0xFF01, 0xFFEF),
+    (0x20000, 0x3FFFF),
+)  # fmt: skip
+"""Code points of Chinese, Japanese and Korean, and their punctuation, first and last."""
 
 
 def with_columns(glyphs: Glyphs) -> Glyphs:
     """Return the characters of a page, with those of columns turned by a quarter."""
     at = np.flatnonzero(~glyphs.generated & (glyphs.code > 32) & (glyphs.angle == 0))
-    wide = _are_wide(glyphs.code[at])
+    wide = within(glyphs.code[at], _WIDE)
     if np.count_nonzero(wide) < _LONG:
         return glyphs
     size = np.maximum(glyphs.size[at], 0.01)
@@ -113,14 +118,3 @@ def _swapped(glyphs: Glyphs, one: Integers, two: Integers) -> Glyphs:
     names = ("code", "cell", "base", "size", "hidden", "bold", "owner", "ink")
     values = {name: getattr(glyphs, name) for name in names}
     return replace(glyphs, **{n: each[order] for n, each in values.items() if each is not None})
-
-
-def _are_wide(code: Integers) -> Flags:
-    """Say which code points are of Chinese, Japanese and Korean, or their punctuation."""
-    found: Flags = np.zeros(len(code), np.bool_)
-    for low, high in (
-        (0x2E80, 0xA4CF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0xFE10, 0xFE4F), (0xFF01, 0xFFEF),
-        (0x20000, 0x3FFFF),
-    ):  # fmt: skip
-        found |= (code >= low) & (code <= high)
-    return found

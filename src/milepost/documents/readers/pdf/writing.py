@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -167,8 +168,13 @@ _LEFTWARD = re.compile("[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _LEFTWARDS
 
 def right_to_left(code: Integers) -> Flags:
     """Say which code points are of scripts that are written from right to left."""
+    return within(code, _LEFTWARDS)
+
+
+def within(code: Integers, ranges: Iterable[tuple[int, int]]) -> Flags:
+    """Say which code points are in one of some ranges, each its first and last."""
     found: Flags = np.zeros(len(code), np.bool_)
-    for first, last in _LEFTWARDS:
+    for first, last in ranges:
         found |= (code >= first) & (code <= last)
     return found
 
