@@ -13,21 +13,8 @@ from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.glyphs import Glyphs
 
-_COMBINING = {
-    "`": "\u0300",
-    "´": "\u0301",
-    "ˆ": "\u0302",
-    "˜": "\u0303",
-    "¯": "\u0304",
-    "˘": "\u0306",
-    "˙": "\u0307",
-    "¨": "\u0308",
-    "˚": "\u030a",
-    "˝": "\u030b",
-    "ˇ": "\u030c",
-    "¸": "\u0327",
-    "˛": "\u0328",
-}
+_COMBINING = {sign: unicodedata.normalize("NFKD", sign)[-1] for sign in "´˜¯˘˙¨˚˝¸˛"}
+_COMBINING |= {"`": "\u0300", "ˆ": "\u0302", "ˇ": "\u030c"}
 _CODES = np.array([*map(ord, _COMBINING)])
 _DOTTED = {"ı": "i", "ȷ": "j"}
 _LEVEL = 0.4  # of the font size: accents of capitals are printed higher
