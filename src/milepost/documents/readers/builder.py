@@ -72,14 +72,12 @@ class TextBuilder:
         for number, line in enumerate(lines):
             self.add(line.rstrip(), close=number > 0)
 
-    def begin_table(
-        self, columns: Sequence[str], caption: str = "", *, header_rows: int = 0
-    ) -> None:
+    def begin_table(self, columns: Sequence[str], caption: str, *, header_rows: int) -> None:
         """Begin a table at the next unit; each of its units is a row.
 
         Args:
             columns: the names of the columns; empty if they have none.
-            caption: by default the last unit if it says that it is one.
+            caption: if it is empty, the last unit if it says that it is one.
             header_rows: number of rows that name the columns.
         """
         caption = caption or (caption_in(self._parts[-1]) if self._parts else "")

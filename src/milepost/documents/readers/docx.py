@@ -34,7 +34,7 @@ from milepost.documents.readers.office import (
 )
 from milepost.documents.readers.scripts import Look, shown
 from milepost.documents.readers.shapes import is_hidden
-from milepost.errors import MilepostError, UnreadableFile
+from milepost.errors import MilepostError
 from milepost.types import Document
 
 _MAIN = W[1:-1].encode()
@@ -65,11 +65,9 @@ _LETTERING = "}textpath"
 def read_docx(data: bytes, name: str, source: str | None) -> Document:
     """Read a Word file: body, tables and text boxes in order, footnotes and endnotes at the end."""
     archive = Archive(data, name)  # refuses zip bombs
-    main = main_part(archive)
-    if main is None:
-        raise UnreadableFile(f"{name} is damaged: it has no text part", "open and save it again")
-    body = _xml(archive, main[0])
-    reader = _Reader(archive, links(archive, main[0]))
+    main, _ = main_part(archive) or ("word/document.xml", "")
+    body = _xml(archive, main)
+    reader = _Reader(archive, links(archive, main))
     reader.blocks(body)
     for kind in ("footnotes", "endnotes"):
         reader.notes(kind)

@@ -303,8 +303,8 @@ def about(letter: Letter) -> Properties:
 def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
     """Read all mails of a mailbox in the order of the file."""
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    starts = [(match.start(), match.end()) for match in _BORDER.finditer(data)]
-    starts = starts or [(match.start(), match.end()) for match in _LOOSE.finditer(data)]
+    starts = [match.span() for match in _BORDER.finditer(data)]
+    starts = starts or [match.span() for match in _LOOSE.finditer(data)]
     if not starts and _HEADER.match(data):
         starts = [(0, 0)]  # one mail, without a line that begins it
     if not starts:

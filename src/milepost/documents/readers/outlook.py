@@ -61,16 +61,15 @@ class _Folder:
         path = self.path + name
         return self._container.openstream(path).read() if self._container.exists(path) else None
 
-    def number(self, key: int) -> int:
+    def number(self, key: int, form: str = "<I") -> int:
         """Return a number; 0 if it is not given."""
         at = self._fixed.get(key)
-        return int(struct.unpack_from("<I", self._listed, at)[0]) if at else 0
+        return int(struct.unpack_from(form, self._listed, at)[0]) if at else 0
 
     def date(self, key: int) -> datetime | None:
         """Return a date, stored in units of 100 ns since 1601."""
-        at = self._fixed.get(key)
-        since = struct.unpack_from("<Q", self._listed, at)[0] if at else 0
-        return datetime(1601, 1, 1, tzinfo=UTC) + timedelta(seconds=since // 10**7) if at else None
+        since = timedelta(seconds=self.number(key, "<Q") // 10**7)
+        return datetime(1601, 1, 1, tzinfo=UTC) + since if key in self._fixed else None
 
     def data(self, key: int) -> bytes | None:
         """Return bytes."""

@@ -21,7 +21,6 @@ from milepost.documents.readers.shapes import shapes as found
 from milepost.errors import UnreadableFile
 from milepost.types import Document
 
-_DECK = "ppt/presentation.xml"
 _FURNITURE = frozenset(("dt", "ftr", "hdr", "sldNum", "sldImg"))
 """Placeholders that are skipped: date, footer, header, slide number, picture of the slide."""
 
@@ -47,8 +46,7 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _slides(archive: Archive) -> list[str]:
-    main = main_part(archive)
-    deck = main[0] if main is not None else _DECK
+    deck, _ = main_part(archive) or ("ppt/presentation.xml", "")
     links = links_of(archive, deck)
     order = (attribute(node, "id") for node in every(archive.xml(deck), "sldId"))
     return [links[key][1] for key in order if key in links]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from html import unescape
 from itertools import groupby, zip_longest
 from typing import NamedTuple
@@ -120,7 +121,4 @@ def _goes_on(before: _Line, line: _Line) -> bool:
 
 
 def _seconds(time: str) -> int:
-    seconds = 0
-    for part in time.split(":"):
-        seconds = 60 * seconds + int(part)
-    return seconds
+    return reduce(lambda seconds, part: 60 * seconds + int(part), time.split(":"), 0)
