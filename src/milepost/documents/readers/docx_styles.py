@@ -45,17 +45,11 @@ def said(node: Element | None, path: str, default: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a style says of a paragraph or its characters.
+    """What a style says of a paragraph or its characters."""
 
-    Attributes:
-        level: heading level, 0 for none.
-        listed: its list and the level in it, or None.
-        look: how its characters are shown.
-    """
-
-    level: int = 0
-    listed: tuple[str, str] | None = None
-    look: Look = PLAIN
+    level: int = 0  # heading level, 0 for none
+    listed: tuple[str, str] | None = None  # its list and the level in it, or None
+    look: Look = PLAIN  # how its characters are shown
 
 
 def is_on(properties: Element, tag: str) -> bool | None:

@@ -62,25 +62,18 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 @dataclass(slots=True)
 class Letter:
-    """One mail, independent of its file format.
+    """One mail, independent of its file format."""
 
-    Attributes:
-        subject: the decoded subject.
-        date: when it was sent, or None.
-        headers: names and values of the headers to show.
-        bodies: texts in order, and whether each is HTML.
-        attachments: names and contents, or mails; None if the content is not in the file.
-        notes: what is in the mail and cannot be read.
-        has_headers: whether it has a header that only mails and their parts have.
-    """
-
-    subject: str = ""
-    date: datetime | None = None
+    subject: str = ""  # the decoded subject
+    date: datetime | None = None  # when it was sent, or None
+    # names and values of the headers to show
     headers: list[tuple[str, str]] = field(default_factory=list)
+    # texts in order, and whether each is HTML
     bodies: list[tuple[str, bool]] = field(default_factory=list)
+    # names and contents, or mails; None if the content is not in the file
     attachments: list[tuple[str, bytes | Letter | None]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    has_headers: bool = True
+    notes: list[str] = field(default_factory=list)  # what is in the mail and cannot be read
+    has_headers: bool = True  # whether it has a header that only mails and their parts have
 
 
 def _parsed(data: bytes) -> Letter | None:

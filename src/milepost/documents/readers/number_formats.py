@@ -47,37 +47,23 @@ _Parts = list[tuple[bool, str]]
 
 @dataclass(slots=True)
 class _Section:
-    """What a format says of numbers of one kind.
+    """What a format says of numbers of one kind."""
 
-    Attributes:
-        whole: what is in front of the decimal point.
-        decimals: what is behind it.
-        power: what is behind the sign of an exponent.
-        behind: what is behind a fraction or a number as it is stored.
-        is_general: whether the number is shown as it is stored.
-        exponent: the sign of an exponent, ``E+`` or ``E-``; empty if there is none.
-        divisor: the divisor of a fraction or the places for it; empty if there is none.
-        has_groups: whether thousands are set apart.
-        scale: how often the number is divided by a thousand.
-        condition: which numbers have this format; None if their signs decide.
-        shift: powers of ten by which the number is multiplied.
-        step: the unit of the last decimal.
-        has_places: whether it shows digits.
-    """
-
-    whole: _Parts = field(default_factory=list)
-    decimals: _Parts = field(default_factory=list)
-    power: _Parts = field(default_factory=list)
+    whole: _Parts = field(default_factory=list)  # what is in front of the decimal point
+    decimals: _Parts = field(default_factory=list)  # what is behind it
+    power: _Parts = field(default_factory=list)  # what is behind the sign of an exponent
+    # what is behind a fraction or a number as it is stored
     behind: _Parts = field(default_factory=list)
-    is_general: bool = False
-    exponent: str = ""
-    divisor: str = ""
-    has_groups: bool = False
-    scale: int = 0
+    is_general: bool = False  # whether the number is shown as it is stored
+    exponent: str = ""  # the sign of an exponent, ``E+`` or ``E-``; empty if there is none
+    divisor: str = ""  # the divisor of a fraction or the places for it; empty if there is none
+    has_groups: bool = False  # whether thousands are set apart
+    scale: int = 0  # how often the number is divided by a thousand
+    # which numbers have this format; None if their signs decide
     condition: tuple[str, float] | None = None
-    shift: int = 0
-    step: Decimal = Decimal(1)
-    has_places: bool = True
+    shift: int = 0  # powers of ten by which the number is multiplied
+    step: Decimal = Decimal(1)  # the unit of the last decimal
+    has_places: bool = True  # whether it shows digits
 
 
 def shown(code: str, value: float) -> str | None:

@@ -56,28 +56,18 @@ class _State:
 
 @dataclass(slots=True)
 class _Frame:
-    """Text that is collected apart: the body, a footnote, a text box, the number of an item.
+    """Text that is collected apart: the body, a footnote, a text box, the number of an item."""
 
-    Attributes:
-        depth: of the group that ends it.
-        words: pieces of the paragraph.
-        bullet: number of the paragraph's list item.
-        after: footnotes and text boxes of the paragraph, each a list of paragraphs.
-        text: the paragraphs so far.
-        table: the rows of the open table.
-        inner: the rows of a table in a cell.
-        begin: the piece of the paragraph with which that begins.
-    """
-
-    depth: int
+    depth: int  # of the group that ends it
     kind: str = ""
-    words: list[str] = field(default_factory=list)
-    bullet: str = ""
+    words: list[str] = field(default_factory=list)  # pieces of the paragraph
+    bullet: str = ""  # number of the paragraph's list item
+    # footnotes and text boxes of the paragraph, each a list of paragraphs
     after: list[TextBuilder] = field(default_factory=list)
-    text: TextBuilder = field(default_factory=TextBuilder)
-    table: Table = field(default_factory=Table)
-    inner: Table = field(default_factory=Table)
-    begin: int = 0
+    text: TextBuilder = field(default_factory=TextBuilder)  # the paragraphs so far
+    table: Table = field(default_factory=Table)  # the rows of the open table
+    inner: Table = field(default_factory=Table)  # the rows of a table in a cell
+    begin: int = 0  # the piece of the paragraph with which that begins
 
 
 def read_rtf(data: bytes, name: str, source: str | None) -> Document:

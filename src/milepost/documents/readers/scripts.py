@@ -34,19 +34,12 @@ _UNIT = 3  # letters of the longest units and symbols that have powers: km², co
 
 
 class Look(NamedTuple):
-    """How letters are shown; None if it is not said.
+    """How letters are shown; None if it is not said."""
 
-    Attributes:
-        hidden: whether they are not shown.
-        struck: whether they are struck out.
-        script: ``RAISED``, ``LOWERED``, or an empty string for neither.
-        font: name of their font.
-    """
-
-    hidden: bool | None = None
-    struck: bool | None = None
-    script: str | None = None
-    font: str | None = None
+    hidden: bool | None = None  # whether they are not shown
+    struck: bool | None = None  # whether they are struck out
+    script: str | None = None  # ``RAISED``, ``LOWERED``, or an empty string for neither
+    font: str | None = None  # name of their font
 
     def over(self, base: Look) -> Look:
         """Return this look, with that of ``base`` where it says nothing."""

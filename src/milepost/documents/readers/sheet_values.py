@@ -111,23 +111,14 @@ def _to_the_second(moment: datetime) -> datetime:
 
 @dataclass(slots=True)
 class Book:
-    """What the cells of a workbook refer to.
+    """What the cells of a workbook refer to."""
 
-    Attributes:
-        text: takes note of what is struck out.
-        looks: how letters look, by font.
-        codes: formats of numbers, by style.
-        struck: whether a style strikes out its cells.
-        strings: the strings, as they are shown.
-        is_1904: whether dates count from 1904.
-    """
-
-    text: TextBuilder
-    looks: list[Look] = field(default_factory=list)
-    codes: list[str | None] = field(default_factory=list)
-    struck: list[bool] = field(default_factory=list)
-    strings: list[str] = field(default_factory=list)
-    is_1904: bool = False
+    text: TextBuilder  # takes note of what is struck out
+    looks: list[Look] = field(default_factory=list)  # how letters look, by font
+    codes: list[str | None] = field(default_factory=list)  # formats of numbers, by style
+    struck: list[bool] = field(default_factory=list)  # whether a style strikes out its cells
+    strings: list[str] = field(default_factory=list)  # the strings, as they are shown
+    is_1904: bool = False  # whether dates count from 1904
 
     def add_style(self, font: int, kind: int, own: dict[int, str]) -> None:
         """Add a style by its font and the number of its format; ``own`` are those of the book."""
@@ -142,25 +133,17 @@ class Book:
 
 @dataclass(slots=True)
 class Sheet:
-    """What a sheet shows.
+    """What a sheet shows."""
 
-    Attributes:
-        name: its name.
-        book: what its cells refer to.
-        rows: number of each row, from 1, and its texts by column, from 0.
-        merged: first and last row and column of merged cells.
-        lines: the text of its boxes, diagrams and charts.
-        unsolved: number of formulas without a stored result.
-        left_out: number of rows equal to the one above that are not among ``rows``.
-    """
-
-    name: str
-    book: Book
+    name: str  # its name
+    book: Book  # what its cells refer to
+    # number of each row, from 1, and its texts by column, from 0
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    # first and last row and column of merged cells
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    unsolved: int = 0
-    left_out: int = 0
+    lines: list[str] = field(default_factory=list)  # the text of its boxes, diagrams and charts
+    unsolved: int = 0  # number of formulas without a stored result
+    left_out: int = 0  # number of rows equal to the one above that are not among ``rows``
 
     def put(self, row: int, column: int, style: int, value: float | str) -> None:
         """Add what is shown of a cell."""

@@ -25,19 +25,12 @@ _NUMBER = re.compile(r"(?:chapter|kapitel|appendix|section)?(?:[a-z]?[0-9]*|[0-9
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of one or more lines.
+    """A heading of one or more lines."""
 
-    Attributes:
-        lines: ids of its lines; it starts at ``lines[0]``.
-        title: its words.
-        level: 1 to 6.
-        alone: False if text follows in the last line of the heading.
-    """
-
-    lines: tuple[int, ...]
-    title: str
-    level: int
-    alone: bool = True
+    lines: tuple[int, ...]  # ids of its lines; it starts at ``lines[0]``
+    title: str  # its words
+    level: int  # 1 to 6
+    alone: bool = True  # False if text follows in the last line of the heading
 
 
 Outline = list[tuple[int, str, int]]

@@ -32,25 +32,19 @@ Printed = tuple[int, int, int, int]  # start and end in the text; page; index in
 
 @dataclass(slots=True)
 class Joined:
-    """The text, and the offsets of its parts.
+    """The text, and the offsets of its parts."""
 
-    Attributes:
-        parts: pieces of the text.
-        length: number of characters so far.
-        printed: one entry for each printed line, in text order.
-        blocks: offsets where paragraphs, rows, items and headings begin.
-        pages: number of each page with text, and the offset where its text begins.
-        headings: offset of each heading, and the heading.
-        tables: the marks of tables, see ``tables.py``.
-    """
-
-    parts: list[str] = field(default_factory=list)
-    length: int = 0
+    parts: list[str] = field(default_factory=list)  # pieces of the text
+    length: int = 0  # number of characters so far
+    # one entry for each printed line, in text order
     printed: list[Printed] = field(default_factory=list)
+    # offsets where paragraphs, rows, items and headings begin
     blocks: list[int] = field(default_factory=list)
+    # number of each page with text, and the offset where its text begins
     pages: list[tuple[int, int]] = field(default_factory=list)
+    # offset of each heading, and the heading
     headings: list[tuple[int, Heading]] = field(default_factory=list)
-    tables: list[Mark] = field(default_factory=list)
+    tables: list[Mark] = field(default_factory=list)  # the marks of tables, see ``tables.py``
 
     def add(self, text: str) -> None:
         """Append to the text."""
@@ -60,25 +54,15 @@ class Joined:
 
 @dataclass(slots=True)
 class _Paragraph:
-    """Lines that form one block of the text, and the break before it.
+    """Lines that form one block of the text, and the break before it."""
 
-    Attributes:
-        lines: page, line, and the break before the line.
-        before: the break before all of them.
-        flow: the flow of the last line.
-        last: number of the last line in the flow.
-        heading: the heading that it is.
-        apart: whether it stands apart from the running text, as a footnote does.
-        table: the ruled table of which it is a row.
-    """
-
-    lines: list[tuple[int, Line, Break]]
-    before: Break
-    flow: Flow
-    last: int
-    heading: Heading | None = None
-    apart: bool = False
-    table: Ruled | None = None
+    lines: list[tuple[int, Line, Break]]  # page, line, and the break before the line
+    before: Break  # the break before all of them
+    flow: Flow  # the flow of the last line
+    last: int  # number of the last line in the flow
+    heading: Heading | None = None  # the heading that it is
+    apart: bool = False  # whether it stands apart from the running text, as a footnote does
+    table: Ruled | None = None  # the ruled table of which it is a row
 
     @property
     def page(self) -> int:

@@ -26,30 +26,25 @@ HARDLY = 200
 
 @dataclass(slots=True)
 class Page:
-    """One page on its way to text.
+    """One page on its way to text."""
 
-    Attributes:
-        number: from 1.
-        frame: its lines in the order of the file; later steps identify a line by its index here.
-        dropped: ids of lines that are furniture (running heads, page numbers).
-        heads: ids of running heads that are kept, although they stand between the paragraphs.
-        flows: the other lines in reading order, one list for each flow.
-        boxes: the box of each line, if the page was read from its picture; else None.
-        hidden: index of each line with hidden text, and its first and last hidden character.
-        pictures: share of the page that pictures cover, 0-1; 0 if it has more than hardly any text.
-        ruled: the tables whose cells have lines around them.
-        drawn: the lines that it draws across and down, ``(n, 3)`` each: place, start and end.
-    """
-
-    number: int
+    number: int  # from 1
+    # its lines in the order of the file; later steps identify a line by its index here
     frame: Frame
+    # ids of lines that are furniture (running heads, page numbers)
     dropped: set[int] = field(default_factory=set)
+    # ids of running heads that are kept, although they stand between the paragraphs
     heads: set[int] = field(default_factory=set)
+    # the other lines in reading order, one list for each flow
     flows: list[list[Line]] = field(default_factory=list)
+    # the box of each line, if the page was read from its picture; else None
     boxes: list[Box] | None = None
+    # index of each line with hidden text, and its first and last hidden character
     hidden: dict[int, tuple[int, int]] = field(default_factory=dict)
+    # share of the page that pictures cover, 0-1; 0 if it has more than hardly any text
     pictures: float = 0.0
-    ruled: Sequence[Ruled] = ()
+    ruled: Sequence[Ruled] = ()  # the tables whose cells have lines around them
+    # the lines that it draws across and down, ``(n, 3)`` each: place, start and end
     drawn: tuple[Floats, Floats] = (NO_LINES, NO_LINES)
 
     def arrange(self) -> None:

@@ -21,32 +21,21 @@ class Line:
     """One printed line, or the part of it up to a wide gap.
 
     Coordinates are those of the *frame*: the page turned so that this writing is upright.
-
-    Attributes:
-        text: its characters, with single spaces between words and none at the ends.
-        source: for each character of ``text``, the glyph's number on the page, -1 for a space.
-        left: frame coordinate of the cell; so is ``right``.
-        base: the baseline, growing downwards.
-        size: the font size of most characters.
-        largest: the largest font size.
-        angle: direction of the writing on the displayed page, whole degrees.
-        bold: True if the first, middle and last characters are bold.
-        order: position in the order of the file.
-        starts: for each character of ``text``, the left edge of its cell.
-        typed: True if it is in a form field or a note, which the file has after its text.
     """
 
-    text: str
+    text: str  # its characters, with single spaces between words and none at the ends
+    # for each character of ``text``, the glyph's number on the page, -1 for a space
     source: Integers
-    left: float
+    left: float  # frame coordinate of the cell; so is ``right``
     right: float
-    base: float
-    size: float
-    largest: float
-    angle: int
-    bold: bool
-    order: int
-    starts: Floats
+    base: float  # the baseline, growing downwards
+    size: float  # the font size of most characters
+    largest: float  # the largest font size
+    angle: int  # direction of the writing on the displayed page, whole degrees
+    bold: bool  # True if the first, middle and last characters are bold
+    order: int  # position in the order of the file
+    starts: Floats  # for each character of ``text``, the left edge of its cell
+    # True if it is in a form field or a note, which the file has after its text
     typed: bool = False
 
     def insert(self, at: int, text: str, source: ArrayLike, starts: ArrayLike) -> None:

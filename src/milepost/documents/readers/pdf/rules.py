@@ -42,22 +42,16 @@ Row = dict[int, list[Line]]
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A table with lines around its cells, or between its rows.
+    """A table with lines around its cells, or between its rows."""
 
-    Attributes:
-        rows: the edges of its rows, ascending; a merged cell goes on over some of them.
-        columns: those of its columns.
-        across: its lines from left to right, ascending.
-        down: its lines from top to bottom, ascending.
-        page: width and height of the page, to place sideways lines in cells; 0 if they are not.
-        drawn: whether all lines are drawn, so that cells without one between them are merged.
-    """
-
+    # the edges of its rows, ascending; a merged cell goes on over some of them
     rows: Sequence[float]
-    columns: Sequence[float]
-    across: Sequence[Rule]
-    down: Sequence[Rule]
+    columns: Sequence[float]  # those of its columns
+    across: Sequence[Rule]  # its lines from left to right, ascending
+    down: Sequence[Rule]  # its lines from top to bottom, ascending
+    # width and height of the page, to place sideways lines in cells; 0 if they are not
     page: tuple[float, float] = (0.0, 0.0)
+    # whether all lines are drawn, so that cells without one between them are merged
     drawn: bool = False
     _known: dict[int, tuple[int, int] | None] = field(default_factory=dict)
 

@@ -119,17 +119,11 @@ def _is_below(line: Line, after: Line) -> bool:
 
 @dataclass(slots=True)
 class _Names:
-    """The names of the columns of a ruled table, which may go on in the next.
+    """The names of the columns of a ruled table, which may go on in the next."""
 
-    Attributes:
-        names: the names; none if they are not known.
-        edges: those of its columns.
-        is_near: whether no text has come since.
-    """
-
-    names: Sequence[str] = ()
-    edges: Sequence[float] = ()
-    is_near: bool = True
+    names: Sequence[str] = ()  # the names; none if they are not known
+    edges: Sequence[float] = ()  # those of its columns
+    is_near: bool = True  # whether no text has come since
 
     def go_on(self, table: Ruled) -> bool:
         """Whether a table has columns as wide as these; pages may have other margins."""

@@ -29,26 +29,17 @@ _STRIDE = 16
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The characters of a page, and the objects that draw them.
+    """The characters of a page, and the objects that draw them."""
 
-    Attributes:
-        code: ``(n,)`` code points, as pdfium maps them.
-        owner: ``(n,)`` address of the object that draws each letter while the page is open; 0 for
-            blanks, negative for letters that belong to no object, as far as pdfium knows.
-        word: ``(n,)`` where the word of each character begins.
-        letters: ``(m,)`` numbers of the characters that are printed.
-        lengths: ``(r,)`` how many letters follow each other until the object changes.
-        size: ``(r,)`` font size, which may be negative.
-        matrix: ``(r, 6)`` from the text to the page.
-    """
-
-    code: Integers
+    code: Integers  # ``(n,)`` code points, as pdfium maps them
+    # ``(n,)`` address of the object that draws each letter while the page is open; 0 for blanks,
+    # negative for letters that belong to no object, as far as pdfium knows
     owner: Integers
-    word: Integers
-    letters: Integers
-    lengths: Integers
-    size: Floats
-    matrix: Floats
+    word: Integers  # ``(n,)`` where the word of each character begins
+    letters: Integers  # ``(m,)`` numbers of the characters that are printed
+    lengths: Integers  # ``(r,)`` how many letters follow each other until the object changes
+    size: Floats  # ``(r,)`` font size, which may be negative
+    matrix: Floats  # ``(r, 6)`` from the text to the page
 
     def direction(self) -> tuple[Floats, Floats]:
         """Return y and x of the direction in which each object writes.
