@@ -52,6 +52,7 @@ _GONE = frozenset(
 _SIGNS = {W + "tab": " ", W + "cr": "\n", W + "noBreakHyphen": "‑", W + "ptab": " "}
 _HEX = re.compile(r"[0-9a-fA-F]{1,5}")
 _SPACES = re.compile(r"[ \t]+")
+_ENDS_NOT = f"{W}rPr/{W}del"  # the end of a paragraph is deleted
 _CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
 _SUFFIXES = {"html": ".html", "xhtml+xml": ".xhtml", "rfc822": ".mht", "plain": ".txt"}
@@ -139,9 +140,9 @@ class _Reader(TreeReader):
         style = self._style(properties, "pStyle")
         words = self._carried + shown("".join(self._visible(node, style.look)))
         self._fields.clear()
-        if properties is not None and (
-            properties.find(f"{W}rPr/{W}del") is not None or _is_initial(properties)
-        ):
+        frame = properties.find(W + "framePr") if properties is not None else None
+        is_initial = frame is not None and frame.get(W + "dropCap") in ("drop", "margin")
+        if is_initial or (properties is not None and properties.find(_ENDS_NOT) is not None):
             self._carried = words
             return
         self._carried = ""
@@ -287,12 +288,6 @@ def _state(data: Element) -> str:
         chosen = number(said(choices, W + "result") or said(choices, W + "default"), 0)
         return entries[chosen] if chosen < len(entries) else ""
     return ""
-
-
-def _is_initial(properties: Element) -> bool:
-    """Whether a paragraph is the large first letter of the next one."""
-    frame = properties.find(W + "framePr")
-    return frame is not None and frame.get(W + "dropCap", "none") in ("drop", "margin")
 
 
 def _held(parent: Element, tag: str) -> Iterator[Element]:

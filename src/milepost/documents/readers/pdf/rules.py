@@ -195,9 +195,7 @@ def ruled_tables(
     ``lines`` that go on from one cell to the next are cut: it changes the list. For ``page`` see
     ``Ruled``.
     """
-    if len(across) < _FEWEST_LINES:
-        return []
-    if sum(map(_is_of_words, rows_of(lines))) < _FEWEST:
+    if len(across) < _FEWEST_LINES or sum(map(_is_of_words, rows_of(lines))) < _FEWEST:
         return []
     across, down = _joined(across), _joined(down)
     found = [*_tables(across, down)]
