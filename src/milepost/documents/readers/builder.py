@@ -21,22 +21,17 @@ _RECURS = 3  # times that a line stands in a document that is no heading
 
 
 class TextBuilder:
-    """Collects units of text; each unit starts a block, and headings and places become marks.
-
-    Attributes:
-        left_out: what was left out, and in how many places, for notes.
-        length: number of characters added so far.
-    """
+    """Collects units of text; each unit starts a block, and headings and places become marks."""
 
     def __init__(self) -> None:
-        self.left_out: Counter[str] = Counter()
-        self.length = 0
+        self.left_out: Counter[str] = Counter()  # what was, and in how many places, for notes
+        self.length = 0  # number of characters added so far
         self._parts: list[str] = []
         self._blocks: list[int] = []
         self._marks: list[Mark] = []
         self._places: dict[MarkKind, str] = {}  # places that begin at the next unit
+        # Marks and units before the open table; its columns, caption and header rows.
         self._table: tuple[int, int, Sequence[str], str, int] | None = None
-        """Marks and units before the open table; its columns, caption and header rows."""
 
     @property
     def text(self) -> str:

@@ -59,14 +59,10 @@ _UNKNOWN = "\ufffd"
 
 
 class Fonts:
-    """The encoding of each font; fonts that are not known have that of the file.
-
-    Attributes:
-        codec: encoding of the file.
-    """
+    """The encoding of each font; fonts that are not known have that of the file."""
 
     def __init__(self, codec: str) -> None:
-        self.codec = codec
+        self.codec = codec  # encoding of the file
         self._codecs: dict[int, str] = {}
         self._names: dict[int, str] = {}
 

@@ -58,14 +58,10 @@ _MAX_ALONE = 60  # characters of a cell that keeps its place if no other in its 
 
 
 class Grid:
-    """The rows of one table.
-
-    Attributes:
-        caption: its caption; empty if the file has none.
-    """
+    """The rows of one table."""
 
     def __init__(self, caption: str = "") -> None:
-        self.caption = caption
+        self.caption = caption  # empty if the file has none
         self._rows: list[list[str]] = []
         self._heads: list[bool] = []  # whether the file says that a row names columns
         self._names: list[str] = []  # of the columns
@@ -180,16 +176,11 @@ def _filled(cells: Cells) -> int:
 
 
 class TreeReader:
-    """Base of the readers of Word and OpenDocument files, which walk over a tree.
-
-    Attributes:
-        text: what was read.
-        problems: what could not be read.
-    """
+    """Base of the readers of Word and OpenDocument files, which walk over a tree."""
 
     def __init__(self) -> None:
-        self.text = TextBuilder()
-        self.problems: list[str] = []
+        self.text = TextBuilder()  # what was read
+        self.problems: list[str] = []  # what could not be read
 
     def blocks(self, parent: Element) -> None:
         """Add all text under ``parent``."""

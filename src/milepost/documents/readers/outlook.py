@@ -43,9 +43,7 @@ def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -
 class _Folder:
     """The properties of a message, a recipient or an attachment.
 
-    Attributes:
-        path: of the folder, with a slash at its end.
-        codec: of texts that are not in Unicode.
+    ``path`` has a slash at its end; ``codec`` is that of texts that are not in Unicode.
     """
 
     def __init__(self, container: Any, path: str, head: int, codec: str | None = None) -> None:

@@ -12,15 +12,11 @@ _MAX_ROWS = 100_000
 
 
 class Table:
-    """The rows of one table at a time.
-
-    Attributes:
-        cells: those read whose row has not ended.
-    """
+    """The rows of one table at a time."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[list[str], list[tuple[int, int]]]] = []
-        self.cells: list[str] = []
+        self.cells: list[str] = []  # those read whose row has not ended
         self._edges: list[tuple[int, int]] = []  # right edge, rows as in ``Cell``
         self._covered = 1
 
