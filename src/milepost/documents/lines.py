@@ -42,6 +42,7 @@ _NUMBER = re.compile(
     r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|#\.|\[\d+\])\s+\S"
 )
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’()/-]*(?: [\w.'’()/-]+){0,4}: \S")
+_UNITS = (_ALONE, _BULLET, _NUMBER, _SPEAKER)
 _CODE = re.compile(
     r".*[;{}]$|[})\]]|.*\w\(\)|.*(?:=>|\w::\w|->|&&|==|!=|\+=)|.*</?\w+[^>]*>"
     r"|(?:def|class|import|return|elif|else|try|except|raise|assert|const|let|var)\b.*[\w:)\]]$"
@@ -142,14 +143,8 @@ def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
     for before, line in pairwise(run):
         word = _FIRST_WORD.match(line.head)
         full.append(before.columns + 1 + (word.end() if word else 2) >= ROOM * widest)
-    structured = sum(_unit(line.head) for line in run[1:])
+    structured = sum(any(kind.match(line.head) for kind in _UNITS) for line in run[1:])
     return full if sum(full) >= 0.5 * max(1, len(full) - structured) else None
-
-
-def _unit(words: str) -> bool:
-    return bool(
-        _ALONE.match(words) or _BULLET.match(words) or _NUMBER.match(words) or _SPEAKER.match(words)
-    )
 
 
 def _begins(before: _Line, line: _Line, full: list[bool] | None, number: int, items: bool) -> bool:

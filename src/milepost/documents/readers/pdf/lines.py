@@ -250,11 +250,7 @@ def _between_spaced_words(gap: Floats, real: Flags) -> Flags:
 
 
 def _marks_of_items(own: _Letters, gap: Floats, at: Integers, last: Integers) -> list[int]:
-    """Find the lines that begin with a number of a list which words follow at a narrow tab.
-
-    Returns:
-        The glyph that ends each number: its dot or bracket.
-    """
+    """Find the dots and brackets of numbers of lists which words follow at a narrow tab."""
     found = []
     digit = (own >= ord("0")) & (own <= ord("9"))
     for first, end in zip(at[digit[at]].tolist(), last[digit[at]].tolist(), strict=True):
@@ -273,9 +269,8 @@ def _laid_out(
 ) -> tuple[str, Integers, Floats, Integers]:
     """Lay the letters of glyphs out, with the spaces after them.
 
-    Returns:
-        The text; glyph (-1 for a space) and left edge of each character; where each glyph begins,
-        and the end.
+    With the text come glyph (-1 for a space) and left edge of each character; where each glyph
+    begins, and the end.
     """
     longer = {k: _letters(int(code[k])) for k in np.flatnonzero(own & _LONG).tolist()}
     counts = 1 + spaced.astype(np.int64)
@@ -317,9 +312,7 @@ def _uneven(base: Floats, size: Floats, at: Integers, largest: Floats) -> list[b
 def _script_signs(bases: list[float], sizes: list[float]) -> dict[int, tuple[str, bool]]:
     """Find the superscripts and subscripts in a line, which are smaller and off the baseline.
 
-    Returns:
-        For the places of the glyphs in question, the sign before them and whether they end a run
-        of such.
+    The places of the first and last of a run have the sign before them and whether they end it.
     """
     size = max(sizes)
     usual = median(sizes)

@@ -97,10 +97,8 @@ def with_columns(glyphs: Glyphs) -> Glyphs:
 def widen_columns(items: Integers, kinds: Integers) -> bool:
     """Give columns a width that have none, as pdfium leaves them out; the lock must be held.
 
-    They are written in fonts that are neither in the file nor on this machine.
-
-    Returns:
-        Whether there are any: then the text of the page must be loaded again.
+    They are written in fonts that are neither in the file nor on this machine. If there are any,
+    the text of the page must be loaded again.
     """
     items = items[kinds == pdfium.FPDF_PAGEOBJ_TEXT]
     left, bottom, right, top = bounds(references(items)).T
