@@ -7,9 +7,10 @@ torch; see ``docs/dependencies.md`` and ``bench/``.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -176,7 +177,11 @@ def _core() -> Any:
     preloaded = os.environ.get("LD_PRELOAD", "")
     if any(name in preloaded for name in ALLOCATORS):
         raise ModelError(f"OpenVINO crashes with LD_PRELOAD={preloaded}", "unset LD_PRELOAD")
-    return import_openvino().Core()
+    core = import_openvino().Core()
+    if hasattr(os, "register_at_fork"):  # a child that destroyed it would wait for our threads
+        keep = partial(ctypes.pythonapi.Py_IncRef, ctypes.py_object(core))
+        os.register_at_fork(after_in_child=keep)
+    return core
 
 
 def _writable(folder: Path) -> bool:
