@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -104,6 +106,23 @@ def test_a_file_is_encoded_once_wherever_it_lies(cli, model, notes, tmp_path, mo
     (notes / "ships.md").rename(notes / "boats.md")
     _, report = asked(cli, model, notes)
     assert report["added"] == [str(notes / "boats.md")]
+
+
+def test_a_file_is_told_from_many_of_its_size_by_its_content(
+    cli, model, notes, tmp_path, monkeypatch, own_cache
+):
+    asked(cli, model, notes / "bees.txt")
+    with closing(sqlite3.connect(own_cache / "known.sqlite")) as known:
+        (line,) = known.execute("SELECT * FROM files").fetchall()
+        more = [(line[0], b"%d.txt" % number, *line[2:6], str(number)) for number in range(500)]
+        known.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", more)
+        known.commit()
+    without_a_model(monkeypatch)
+    shutil.copy(notes / "bees.txt", tmp_path / "hives.txt")
+    looked_at: list[str] = []
+    monkeypatch.setattr("milepost.index.known_files.zotero.described", looked_at.append)
+    assert len(asked(cli, model, tmp_path / "hives.txt")[1]["added"]) == 1
+    assert len(looked_at) < 10
 
 
 def test_a_file_is_encoded_once_in_every_way_in(

@@ -36,10 +36,13 @@ CREATE TABLE IF NOT EXISTS files (
     folder BLOB, name BLOB, model TEXT, options TEXT, size INTEGER, mtime INTEGER, hash TEXT,
     PRIMARY KEY (folder, name)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_size ON files (size);
+DROP INDEX IF EXISTS by_size;
+CREATE INDEX IF NOT EXISTS by_name ON files (name, size);
+CREATE INDEX IF NOT EXISTS by_content ON files (size, hash);
 """
 _FORGET = "DELETE FROM files WHERE folder = ? AND name = ?"
 _PATIENCE_S = 1.0
+_ALIKE = 20  # files of one content that are looked at
 
 _Line = tuple[bytes, bytes, str]  # folder of an index, name of a document in it, hash of its file
 
@@ -97,20 +100,21 @@ class KnownFiles:
             return same
         try:
             # Not the size in the signature: that of a file with a sidecar is the sum of both.
-            alike = [
-                line
-                for line in _run(self._database, select, model, options, path.stat().st_size)
-                # The suffix has a say in how bytes are read; Zotero knows of a file by its path.
-                if Path(name := os.fsdecode(line[1])).suffix == path.suffix
-                and not zotero.described(name)
-            ]
-            if not alike:
+            kind = model, options, path.stat().st_size
+            if not _run(self._database, f"{select} LIMIT 1", *kind):
                 return []
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:  # reading it says why
             return []
-        return [line for line in alike if line[2] == digest]
+        alike = f"{select} AND hash = ? LIMIT {_ALIKE}"
+        return [
+            line
+            for line in _run(self._database, alike, *kind, digest)
+            # The suffix has a say in how bytes are read; Zotero knows of a file by its path.
+            if Path(name := os.fsdecode(line[1])).suffix == path.suffix
+            and not zotero.described(name)
+        ]
 
     def _entry(self, store: Store, path: Path, lines: Sequence[_Line]) -> Entry | None:
         for folder, name, digest in lines:
