@@ -106,6 +106,9 @@ def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_p
     assert names(index.add([notes, record]).removed) == ["gold.txt"]
     assert str(other / "x.txt") in [info.name for info in index.documents()]
     assert index.add([notes / "bees.txt"]).removed == ()
+    other.rmdir()
+    other.write_text("A file in the place of a folder.", encoding="utf-8")
+    assert names(index.add(other).removed) == ["x.txt"]
 
 
 def test_a_folder_that_cannot_be_listed_is_not_pruned(index: Index, notes: Path) -> None:

@@ -113,7 +113,7 @@ def find_files(
     picture: Callable[[Path], bool] = lambda _: False,
     on_skip: OnSkip = lambda path, why: None,
 ) -> tuple[list[Path], list[Path]]:
-    """List the files under paths, each once, and the folders among the paths that are readable.
+    """List the files under paths, each once, and those of the paths that are readable.
 
     ``failed`` receives missing paths and unreadable folders, with the reason. ``picture`` says
     whether an image file in a folder is wanted, ``on_skip`` is told what is skipped in one.
@@ -126,8 +126,7 @@ def find_files(
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:
-            if path.is_dir():
-                folders.append(path)
+            folders.append(path)  # a file, too, which may have taken the place of a folder
     return list(inside), folders
 
 
@@ -198,8 +197,7 @@ def file_signature(path: File) -> tuple[int, int] | None:
     size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
     if known := zotero.described(str(path)):
         mtime += zlib.crc32(known.as_json().encode())
-    # Stores hold 64 bits, which only a sum can exceed.
-    return size, mtime % (1 << 63) if known or len(status) > 1 else mtime
+    return size, mtime % (1 << 63)  # stores hold 64 bits, which a time after 2262 exceeds
 
 
 def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File], bool]:
