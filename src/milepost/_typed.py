@@ -106,7 +106,8 @@ def _fits(value: object, kind: Any) -> bool:
     if base is int:
         return isinstance(value, SupportsIndex) and not isinstance(value, bool)
     if base is float:
-        return isinstance(value, SupportsFloat) and not isinstance(value, bool)
+        # NumPy's strings have __float__, too
+        return isinstance(value, SupportsFloat) and not isinstance(value, bool | str | bytes)
     if base in _SEVERAL:
         return isinstance(value, Iterable) and not isinstance(value, str | bytes)  # NumPy's, too
     return not isinstance(base, type) or _is_protocol(base) or isinstance(value, base)
@@ -117,9 +118,9 @@ def _is_protocol(base: type) -> bool:
 
 
 def _named(kinds: Iterable[Any]) -> str:
-    kinds = tuple(kinds)
+    kinds = [kind for kind in kinds if kind is not type(None)]
     bases = [origin(kind) or kind for kind in kinds]
     if len(bases) == 1 and bases[0] in _SEVERAL:  # there is nothing else for "them" to mean
         return f"a list of {_named(_members(arguments(kinds[0])[0]))}"
-    names = [_NAMES.get(base, base.__name__) for base in bases if base is not type(None)]
+    names = [_NAMES.get(base, base.__name__) for base in bases]
     return " or ".join(dict.fromkeys(names))

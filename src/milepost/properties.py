@@ -168,6 +168,8 @@ def iso_date(written: str) -> str | None:
 
 
 def _value(value: Any, *, strict: str = "") -> Value | None:
+    if hasattr(value, "tolist"):  # of NumPy
+        value = value.tolist()
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):

@@ -12,7 +12,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 import milepost
 from milepost.errors import InputError
-from milepost.exports.tables import write_table
+from milepost.exports.tables import read_questions, write_table
+from milepost.exports.view import write_page
 from milepost.index import Index
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, ReadOptions
@@ -110,7 +111,7 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] =
     *((Index.search, ("wax",), {"budget": b}, "budget must be str or int") for b in (3.5, [], b"")),
     *(
         (Index.search, ("wax",), {"min_score": s}, "min_score must be a number")
-        for s in ("0.2", None, [], True)
+        for s in ("0.2", None, [], True, np.str_("0.2"))
     ),
     *((Index.search, ("wax",), {"documents": d}, "documents must") for d in (3, b"bees", [3], {3})),
     (Index.search, ("wax",), {"where": 3}, "where must be str or Filter"),
@@ -119,6 +120,7 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] =
     (Index.add, (iter([3]),), {}, "sources must hold str or path"),
     (Index.add, ("x",), {"progress": 3}, "progress must be Callable"),
     (Index.remove, (3,), {}, "names must be str or path"),
+    (Index.documents, (3,), {}, "names must be str or path or several of them, not int"),
     (Index.remove, ("x",), {"now": "yes"}, "now must be bool"),
     (Index.document, (None,), {}, "name must be str or path"),
     (Index.boxes, ("bees",), {}, "passage must be Passage"),
@@ -129,6 +131,8 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] =
     (lambda _, path: milepost.chunks(path), (3,), {}, "document must be Document or str or path"),
     (lambda _, *places: milepost.copy(*places), ("a", None), {}, "target must be str or path"),
     (lambda index, path: write_table(index, ["x"], path), (3,), {}, "path must be str or path"),
+    (write_page, (3,), {}, "path must be str or path"),
+    (lambda _, path: read_questions(path), (3,), {}, "path must be str or path"),
     (lambda _, text: ENCODER.encode(text), (3,), {}, "text must be str or Document"),
     (lambda _, texts: ENCODER.encode_texts(texts), ("ab",), {}, "texts must be a list of str"),
     (lambda _, texts: ENCODER.encode_queries(texts), ([3],), {}, "questions must hold str"),
@@ -156,6 +160,9 @@ def test_what_counts_as_a_number_or_a_name() -> None:
     assert index.search("wax", k=np.int64(1), min_score=np.float32(0.0), rerank=np.bool_(True))
     assert index.search("wax", documents=(name for name in ["bees"]))
     assert index.search("wax", documents=Path("bees"))
+    assert index.documents(Path("bees")) == index.documents(iter(["bees", "gone"])) != []
+    named = Document("p", "x", properties={"year": np.int64(2020), "tags": np.array(["a"])})
+    assert named.properties == {"year": 2020.0, "tags": ("a",)}
     assert len(ENCODER.encode_queries(text for text in ["wax"])) == 1
     with pytest.raises(InputError, match="is not a length") as caught:
         index.search("wax", budget="9" * 5000)

@@ -20,7 +20,7 @@ from milepost.errors import StoreError, WrongType
 from milepost.filters import Filter, as_filter
 from milepost.index.adding import add_sources
 from milepost.index.intake import Known, Step
-from milepost.index.naming import Name, not_found, resolve_names, stored_names
+from milepost.index.naming import Name, not_found, resolve_names, several, stored_names
 from milepost.index.removing import RemovalReport, remove_documents
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.notes import filter_matches_none, no_match
@@ -159,20 +159,22 @@ class Index:
 
     @typed
     def documents(
-        self, names: Iterable[str] | None = None, *, where: str | Filter | None = None
+        self, names: Name | Iterable[Name] | None = None, *, where: str | Filter | None = None
     ) -> list[DocumentInfo]:
         """List the indexed documents in the order they were added, without reading their text.
 
         Args:
-            names: names of the documents to list; unknown names are skipped. None for all.
+            names: as ``documents`` in ``search``, but unknown names are skipped.
             where: a filter of documents, as in ``search``.
 
         Raises:
-            InputError: the filter cannot be read, or has a key that no document has.
+            InputError: several documents end in a name; the filter is invalid, or has unknown keys.
         """
-        among = DocumentSelection(None if names is None else frozenset(names), as_filter(where))
+        chosen, filter_ = None, as_filter(where)
         with self._store.snapshot() as state:
-            return state.select(among) or []
+            if names is not None:
+                chosen = frozenset(filter(None, stored_names(several(names), state)))
+            return state.select(DocumentSelection(chosen, filter_)) or []
 
     @typed
     def document(self, name: Name) -> Document:

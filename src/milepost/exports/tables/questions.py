@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from milepost._typed import typed
 from milepost.documents.encoding import decode
 from milepost.errors import BadQuestion, InputError, UnreadableFile
 
 _FIELD = "question"
 
 
-def read_questions(path: Path) -> list[str]:
+@typed
+def read_questions(path: str | os.PathLike[str]) -> list[str]:
     """Read the questions of a file, each once, in their order.
 
     ``.csv`` and ``.tsv`` have a column ``question``, ``.jsonl`` and ``.ndjson`` a field of that
@@ -25,6 +28,7 @@ def read_questions(path: Path) -> list[str]:
         InputError: it has no questions.
         BadQuestion: a question has neither letter nor digit.
     """
+    path = Path(path)
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from milepost._typed import typed
 from milepost.exports.view import bundle
 from milepost.exports.view.document_sections import add_documents
 from milepost.exports.view.model_sections import add_model
@@ -46,6 +47,7 @@ class PageSize:
         return self.program + self.model + self.text + self.landmarks + self.words
 
 
+@typed
 def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = False) -> PageSize:
     """Write a page that searches the documents of an index in any browser, without a network.
 
