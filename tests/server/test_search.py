@@ -16,7 +16,7 @@ QUESTION = "How do bees make the cells of the comb?"
 
 
 def test_the_answer_is_that_of_the_index(client: httpx2.Client, texts: Path) -> None:
-    got = client.post("/search", json={"question": QUESTION, "k": 1, "heat": True}).json()
+    got = client.post("/search", json={"question": QUESTION, "k": 1.0, "heat": True}).json()
     passage = got["passages"][0]
     part = client.get(
         f"/documents/{passage['id']}/text",

@@ -15,6 +15,7 @@ from mcp.server.mcpserver.exceptions import (
 )
 from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 import milepost
 from milepost._display import plain
@@ -49,15 +50,24 @@ def _few(value: Any) -> Any:
         return [value]
     if isinstance(value, list):
         if len(value) > _MOST_DOCUMENTS:
-            raise ValueError(f"at most {_MOST_DOCUMENTS:,} documents")
+            raise PydanticCustomError("many", f"at most {_MOST_DOCUMENTS:,} documents")
         if not all(isinstance(each, str) for each in value):
-            raise ValueError("ids and names are strings")
+            raise PydanticCustomError("names", "ids and names are strings")
     return value
 
 
-Few = BeforeValidator(_few)
+def _number(value: Any) -> Any:
+    """Refuse true and false, which Pydantic takes for 1 and 0."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "true and false are no numbers")
+    return value
+
+
+Few, Number = BeforeValidator(_few), BeforeValidator(_number)
 Question = Annotated[str, Field(description="A question in words.", min_length=1, max_length=5000)]
-Budget = Annotated[int, Field(description="Maximum number of tokens of the result.", ge=LEAST)]
+Budget = Annotated[
+    int, Number, Field(description="Maximum number of tokens of the result.", ge=LEAST)
+]
 Where = Annotated[
     str | None,
     Field(
@@ -110,7 +120,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         question: Question,
         budget_tokens: Budget = 1500,
         min_score: Annotated[
-            float, Field(description="Leave out what is less probable.", ge=0, le=1)
+            float, Number, Field(description="Leave out what is less probable.", ge=0, le=1)
         ] = 0.0,
         documents: Annotated[
             list[str] | None, Few, Field(description="Ids or names of documents to search.")
@@ -127,8 +137,12 @@ def create_server(tools: Tools) -> MCPServer[Any]:
     @server.tool(title="Read on", annotations=_LOOKS)
     async def read(
         document: Annotated[str, Field(description="Id or name of the document.")],
-        start: Annotated[int | None, Field(description="Offset to read from.", ge=0)] = None,
-        page: Annotated[int | None, Field(description="Page to read from, from 1.", ge=1)] = None,
+        start: Annotated[
+            int | None, Number, Field(description="Offset to read from.", ge=0)
+        ] = None,
+        page: Annotated[
+            int | None, Number, Field(description="Page to read from, from 1.", ge=1)
+        ] = None,
         budget_tokens: Budget = 1500,
     ) -> Annotated[CallToolResult, Read]:
         """Read a document from an offset or a page on, for the context of a passage."""
@@ -145,7 +159,9 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             list[str] | None, Few, Field(description="Ids or names of documents to look in.")
         ] = None,
         min_score: Annotated[
-            float, Field(description="Probability from which a passage supports it.", ge=0, le=1)
+            float,
+            Number,
+            Field(description="Probability from which a passage supports it.", ge=0, le=1),
         ] = 0.5,
         budget_tokens: Budget = 1500,
     ) -> Annotated[CallToolResult, Checked]:

@@ -73,6 +73,7 @@ Documents = Annotated[_Names | None, texts(MAX_DOCUMENTS)]
 class RequestBody(BaseModel):
     """A body whose optional fields may be null, as clients send what they have no value for.
 
+    A whole number may be written 1.0, which is an integer in the schema of the API.
     A field that is not there is refused, since a filter of another name would filter nothing.
     """
 
@@ -83,10 +84,14 @@ class RequestBody(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, given: Any) -> Any:
+    def _plain(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        return {key: value for key, value in given.items() if value is not None}
+        return {
+            key: int(value) if isinstance(value, float) and value.is_integer() else value
+            for key, value in given.items()
+            if value is not None
+        }
 
 
 def _wrong_beginning(head: Any, model: type[RequestBody]) -> str:
