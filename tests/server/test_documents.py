@@ -4,11 +4,15 @@ import io
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import httpx2
 import pytest
 
+from milepost.server.documents.indexing import Indexer
 from milepost.server.documents.library import Library
 from milepost.testing import fake_index
 from support.files import write_files
@@ -203,6 +207,33 @@ def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) ->
         assert client.post("/search", json={"question": "words"}).json()["indexing"] is False
         names = [each["name"] for each in client.get("/documents").json()["documents"]]
         assert names == ["long.txt"]
+
+
+def test_an_upload_in_the_moment_of_a_removal_is_indexed(writable, monkeypatch) -> None:
+    running, client = writable
+    identity = upload(client, "twice.txt", b"Bees make wax.").json()["documents"][0]["id"]
+    running.indexed(client)
+    begun, added, add, forget = Event(), Event(), Indexer.add, Indexer.forget
+
+    def noted(*given: Any) -> None:
+        add(*given)
+        added.set()
+
+    def late(*given: Any) -> None:
+        begun.set()
+        added.wait(0.5)
+        forget(*given)
+
+    monkeypatch.setattr(Indexer, "add", noted)
+    monkeypatch.setattr(Indexer, "forget", late)
+    with ThreadPoolExecutor() as pool:
+        removal = pool.submit(client.delete, f"/documents/{identity}")
+        assert begun.wait(START)
+        assert upload(client, "twice.txt", b"Ants follow trails.").status_code == 202
+        assert removal.result().status_code == 200
+    running.indexed(client)
+    assert client.get(f"/documents/{identity}/text").json()["text"] == "Ants follow trails."
+    client.delete(f"/documents/{identity}")
 
 
 def test_files_are_followed_and_what_was_removed_stays_away(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -52,6 +53,9 @@ class Library:
         self.roots = tuple(map(absolute, roots))
         self._folders = {absolute(uploads).parent, self.uploads.parent}
         self.pictures = pictures
+        self.changing = threading.Lock()
+        """Held from a change of an upload to its report to the indexer: what is uploaded while its
+        name is removed would be kept and never read."""
 
     def shown_names(self, names: Iterable[str]) -> dict[str, str]:
         """Names for clients of the documents named, those that were removed meanwhile too."""

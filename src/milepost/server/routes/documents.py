@@ -147,8 +147,9 @@ def upload(
     names = [  # all, before one is kept
         safe_name(each.filename or "", pictures=state.library.pictures) for each in file
     ]
-    kept = [_keep(state, name, each) for name, each in zip(names, file, strict=True)]
-    state.indexer.add([path for path, _ in kept])
+    with state.library.changing:
+        kept = [_keep(state, name, each) for name, each in zip(names, file, strict=True)]
+        state.indexer.add([path for path, _ in kept])
     return Uploads(
         documents=[
             Accepted(id=document_id(str(path)), name=path.name, size_bytes=size)
@@ -196,15 +197,16 @@ def remove(
     An upload that could not be read is removed by its id as well.
     """
     _may_write(state)
-    try:
-        info = state.library.info(identity)
-    except UnknownDocument:
-        name = state.library.discard(identity)
-        report = RemovalReport(files=(name,))
-    else:
-        name = info.name
-        report = state.library.remove([info], now=now)
-    state.indexer.forget(name)
+    with state.library.changing:
+        try:
+            info = state.library.info(identity)
+        except UnknownDocument:
+            name = state.library.discard(identity)
+            report = RemovalReport(files=(name,))
+        else:
+            name = info.name
+            report = state.library.remove([info], now=now)
+        state.indexer.forget(name)
     return Removal(
         characters=report.characters,
         sentences=report.sentences,
