@@ -47,7 +47,7 @@ def pieces(size: int) -> list[tuple[str, str]]:
         *sorted((ROOT / "src" / "milepost").rglob("*.js")),
         *sorted((ROOT / "examples" / "train").glob("*.toml")),
     ]
-    foreign = {"abbreviations.py", "detection.py", "guessing.py", "numbers.py", "stem.js", "tex.py"}
+    foreign = {"abbreviations.py", "detection.py", "guessing.py", "numbers.py", "tex.py"}
     # These have lists of other languages' words and letters.
     found = []
     for file in files:

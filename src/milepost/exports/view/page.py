@@ -113,10 +113,7 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     Its policy allows its own style and script and nothing else: no request to anywhere.
     """
     style = bundle.style("base.css", "style.css", "document.css", "view.css")
-    made = {"term_tables.js": term_tables()}
-    if stemmers:
-        made["stemmers.js"] = module(stemmers)
-    script = bundle.script(made)
+    script = bundle.script({"term_tables.js": term_tables(), "stemmers.js": module(stemmers)})
     early = bundle.file_text("early.js")
     for text, end in ((style, "</style"), (early + script, "</script"), (early + script, "<!--")):
         if end in text.lower():

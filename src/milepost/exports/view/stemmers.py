@@ -34,10 +34,10 @@ _OPERATORS: dict[type[ast.AST], str] = {
 
 
 def module(names: Iterable[str]) -> str:
-    """The module that stands in a page for ``stemmers.js``."""
+    """The module that stands in a page for ``stemmers.js``; the English stemmer is always in it."""
+    scripts = sorted(names)
     parts = ['import { BaseStemmer } from "./snowball.js";\n']
-    rows = []
-    for name in sorted(names):
+    for name in ("english", *scripts):
         try:
             parts.append(_Class(ast.parse(inspect.getsource(stemmer_class(name)))).script())
         except (_Unknown, OSError) as error:  # OSError: a library without its source
@@ -45,9 +45,11 @@ def module(names: Iterable[str]) -> str:
                 f"the page cannot have the stemmer of {name} words: {error}",
                 "pip install snowballstemmer==3.1.1",
             ) from error
+    parts.append("export const ENGLISH = new EnglishStemmer();\nexport const STEMMERS = [")
+    for name in scripts:
         first, last = map(json.dumps, SCRIPTS[name])
-        rows.append(f"  {{ first: {first}, last: {last}, stemmer: new {name.title()}Stemmer() }},")
-    return "\n".join([*parts, "export const STEMMERS = [", *rows, "];", ""])
+        parts.append(f"  {{ first: {first}, last: {last}, stemmer: new {name.title()}Stemmer() }},")
+    return "\n".join([*parts, "];", ""])
 
 
 class _Unknown(Exception):
@@ -72,6 +74,8 @@ class _Class:
         match node:
             case ast.Expr(ast.Constant()):  # what documents the class
                 return
+            case ast.Assign([ast.Name(name)], ast.Constant(str() as letters)) if name[:2] == "g_":
+                yield f"{name} = new Set({json.dumps(letters)});"
             case ast.Assign([ast.Name(name)], value):
                 yield f"{name} = {self._value(value)};"
             case ast.FunctionDef(name=name, body=body):

@@ -58,6 +58,12 @@ export class BaseStemmer {
     return true;
   }
 
+  out_grouping_b(group) {
+    if (this.cursor <= this.limit_backward || group.has(this.current[this.cursor - 1])) return false;
+    this.cursor -= 1;
+    return true;
+  }
+
   go_in_grouping(group) {
     while (this.cursor < this.limit && group.has(this.current[this.cursor])) this.cursor += 1;
     return this.cursor < this.limit;
@@ -66,6 +72,11 @@ export class BaseStemmer {
   go_out_grouping(group) {
     while (this.cursor < this.limit && !group.has(this.current[this.cursor])) this.cursor += 1;
     return this.cursor < this.limit;
+  }
+
+  go_out_grouping_b(group) {
+    while (this.cursor > this.limit_backward && !group.has(this.current[this.cursor - 1])) this.cursor -= 1;
+    return this.cursor > this.limit_backward;
   }
 
   eq_s_b(text) {

@@ -1,4 +1,5 @@
-// Stemmers of the scripts but the Latin one, and the first and last letter of each script: none.
+// The stemmer of English words, and those of other scripts, each with its first and last letter: none.
 // In a page, a module stands here that has those of its documents' scripts; stemmers.py writes it.
 
+export const ENGLISH = null;
 export const STEMMERS = [];

@@ -1,7 +1,6 @@
 // What a word is: the terms of a question, as milepost.language.terms has them of sentences.
 
-import { stem } from "./stem.js";
-import { STEMMERS } from "./stemmers.js";
+import { ENGLISH, STEMMERS } from "./stemmers.js";
 import { PATTERNS, TABLES } from "./term_tables.js";
 
 const TOKEN = new RegExp(PATTERNS.token, "gu");
@@ -156,7 +155,7 @@ export function folded(word) {
   }
   plain = caseless(plain).replace(/'s$/, "").replaceAll("'", "");
   plain = SAME.get(plain) ?? plain;
-  if (ASCII.test(plain)) return plain.length > 3 ? stem(plain) : plain;
+  if (ASCII.test(plain)) return plain.length > 3 ? ENGLISH.stem(plain) : plain;
   const within = (letter, { first, last }) => first <= letter && letter <= last;
   const found = STEMMERS.find((one) => within(plain[0], one) && within(plain.at(-1), one));
   return found ? found.stemmer.stem(plain) : plain;
