@@ -57,23 +57,26 @@ export async function remove(path) {
   await request(path, { method: "DELETE" });
 }
 
-async function request(path, options) {
+const request = (path, options) => answered(async (key) => {
+  try {
+    return await fetch(path, { ...options, headers: { ...options.headers, ...key }, credentials: "omit" });
+  } catch (error) {
+    if (isAborted(error)) throw error;
+    throw new ApiError(0, "The server does not answer. Is it still running?");
+  }
+}, [429, 503], options.signal);
+
+/** The answer to what is sent with the key: asked for once more with another key, and while the server is busy. */
+async function answered(send, busy, signal) {
   for (let number = 1; ; number += 1) {
     const key = currentKey();
-    const headers = { ...options.headers, ...(key && { Authorization: `Bearer ${key}` }) };
-    let response;
-    try {
-      response = await fetch(path, { ...options, headers, credentials: "omit" });
-    } catch (error) {
-      if (isAborted(error)) throw error;
-      throw new ApiError(0, "The server does not answer. Is it still running?");
-    }
+    const response = await send(key && { Authorization: `Bearer ${key}` });
     if (response.ok) return response;
     if (response.status === 401) {
       await askForKey(key);
       number = 0;
-    } else if ([429, 503].includes(response.status) && number < PATIENCE) {
-      await pause(response.headers.get("Retry-After"), options.signal);
+    } else if (busy.includes(response.status) && number < PATIENCE) {
+      await pause(response.headers.get("Retry-After"), signal);
     } else {
       throw new ApiError(response.status, messageOf(await response.text(), response.status));
     }
@@ -83,7 +86,8 @@ async function request(path, options) {
 function messageOf(body, status) {
   try {
     return JSON.parse(body).error.message;
-  } catch { // of a proxy, which has limits of its own
+  } catch { // of nobody, or of a proxy, which has limits of its own
+    if (status === 0) return "The upload broke off. Is the server still running?";
     if (status === 413) return "it is larger than a proxy before the server lets through";
     return `The server answered with status ${status}.`;
   }
@@ -107,35 +111,26 @@ function pause(seconds, signal) {
  * @param {(fraction: number) => void} onProgress
  * @param {AbortSignal} signal
  */
-export async function upload(file, onProgress, signal) {
-  for (let number = 1; ; number += 1) {
-    const key = currentKey();
-    const { status, body, retry } = await send(file, key, onProgress, signal);
-    signal.throwIfAborted();
-    if (status === 202) return;
-    if (status === 401) {
-      await askForKey(key);
-      number = 0;
-    } else if ([0, 429, 503].includes(status) && number < PATIENCE) {
-      await pause(retry, signal); // sent again, a file takes the place of itself
-    } else if (status === 0) throw new ApiError(0, "The upload broke off. Is the server still running?");
-    else throw new ApiError(status, messageOf(body, status));
-  }
+export function upload(file, onProgress, signal) {
+  // Sent again, a file takes the place of itself.
+  return answered((key) => sent(file, key, onProgress, signal), [0, 429, 503], signal);
 }
 
-function send(file, key, onProgress, signal) {
+function sent(file, key, onProgress, signal) {
   const form = new FormData();
   form.append("file", file, file.name);
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
     sending.open("POST", "documents");
-    if (key) sending.setRequestHeader("Authorization", `Bearer ${key}`);
+    for (const [name, value] of Object.entries(key)) sending.setRequestHeader(name, value);
     sending.upload.addEventListener("progress", (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
     sending.addEventListener("loadend", () => {
-      const retry = sending.getResponseHeader("Retry-After");
-      resolve({ status: sending.status, body: sending.responseText, retry });
+      const { status, responseText } = sending;
+      const headers = { get: (name) => sending.getResponseHeader(name) };
+      if (signal.aborted) reject(signal.reason);
+      else resolve({ ok: status === 202, status, headers, text: () => responseText });
     });
     signal.addEventListener("abort", () => sending.abort());
     sending.send(form);

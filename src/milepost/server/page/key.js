@@ -32,8 +32,7 @@ function ask(refused) {
   field.setAttribute("aria-invalid", String(Boolean(refused)));
   dialog.showModal();
   return new Promise((resolve) => {
-    const stay = (event) => event.preventDefault(); // nothing works without a key
-    dialog.addEventListener("cancel", stay);
+    dialog.oncancel = (event) => event.preventDefault(); // nothing works without a key
     byId("key-form").onsubmit = (event) => {
       event.preventDefault();
       const key = field.value.trim();
@@ -42,7 +41,6 @@ function ask(refused) {
         return;
       }
       sessionStorage.setItem(NAME, key);
-      dialog.removeEventListener("cancel", stay);
       dialog.close();
       resolve();
     };
