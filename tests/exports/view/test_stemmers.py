@@ -53,8 +53,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "terms_of.js").write_text(TERMS, encoding="utf-8")
     (folder / "stemmers.js").write_text(stemmers.module(SCRIPTS), encoding="utf-8")
     (folder / "term_tables.js").write_text(term_tables(), encoding="utf-8")
-    for name in ("snowball.js", "terms.js"):
-        shutil.copy(bundle.OWN / name, folder)
+    for name in ("points.js", "snowball.js", "terms.js"):
+        (folder / name).write_text(bundle.file_text(name), encoding="utf-8")
     return folder
 
 

@@ -239,13 +239,9 @@ function movedTo(offset, page) {
 
 /** An offset on a page: that of the place, if it is there, else where the page begins. */
 function offsetOn(page) {
-  const { place } = open;
+  const { place, details } = open;
   if (place?.start && pageOf(place.start) === page) return place.start;
-  let offset = 0;
-  for (const mark of open.details.marks) {
-    if (mark.kind === "page" && Number(mark.value) <= page) offset = mark.offset;
-  }
-  return offset;
+  return details.marks.findLast(({ kind, value }) => kind === "page" && Number(value) <= page)?.offset ?? 0;
 }
 
 function drawStrip() {

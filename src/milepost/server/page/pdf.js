@@ -5,7 +5,7 @@
 import { getBlob, getJson, isAborted } from "./api.js";
 import { el } from "./dom.js";
 import { PageText } from "./page-text.js";
-import { reflowed } from "./points.js";
+import { leading, reflowed } from "./points.js";
 
 const SETTLED = 120; // milliseconds that a page has to stay near before its picture is asked for
 const GAP = 8; // pixels that stay above a page
@@ -183,14 +183,7 @@ export class PdfView {
   /** Number of the page at a third of the window's height. */
   current() {
     const at = this.scroller.scrollTop + this.scroller.clientHeight / 3;
-    let low = 0;
-    let high = this.pages.length - 1;
-    while (low < high) { // the last page that begins above
-      const middle = (low + high + 1) >> 1;
-      if (this.pages[middle].node.offsetTop <= at) low = middle;
-      else high = middle - 1;
-    }
-    return low + 1;
+    return Math.max(1, leading(this.pages.length, (number) => this.pages[number].node.offsetTop <= at));
   }
 
   /** Show pages larger or smaller; what is in the middle of the window stays there. */

@@ -25,14 +25,7 @@ export class Points {
   /** The offset of an index into the string. */
   offset(index) {
     if (!this.units) return this.start + Math.min(Math.max(index, 0), this.text.length);
-    let low = 0;
-    let high = this.units.length - 1;
-    while (low < high) { // the last code point that begins at or before the index
-      const middle = (low + high + 1) >> 1;
-      if (this.units[middle] <= index) low = middle;
-      else high = middle - 1;
-    }
-    return this.start + low;
+    return this.start + Math.max(1, leading(this.units.length, (at) => this.units[at] <= index)) - 1;
   }
 
   /** The text between two offsets. */
@@ -54,6 +47,17 @@ function unitsOf(text) {
   let at = 0;
   for (const point of text) units.push((at += point.length));
   return Uint32Array.from(units);
+}
+
+/** How many of so many numbers, from 0 on, pass a test; behind one that fails none passes. */
+export function leading(count, passes) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (passes(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const BROKEN = 50; // characters from which a line that ends was broken to fit a page

@@ -99,11 +99,5 @@ export function placeAt(marks, offset) {
 }
 
 /** The value of the last page or heading that begins at or before an offset; null without any. */
-export function markAt(marks, kind, offset) {
-  let found = null;
-  for (const mark of marks) {
-    if (mark.offset > offset) break;
-    if (mark.kind === kind) found = mark.value;
-  }
-  return found;
-}
+export const markAt = (marks, kind, offset) =>
+  marks.findLast((mark) => mark.kind === kind && mark.offset <= offset)?.value ?? null;

@@ -1,8 +1,8 @@
 // What Python says of a character: white space, letters, digits, dashes.
 
 const SPACE = "[\\p{White_Space}\\x1c-\\x1f]";
-const SPACE_BEFORE = new RegExp(`^${SPACE}+`, "u");
-const SPACE_BEHIND = new RegExp(`${SPACE}+$`, "u");
+export const SPACE_BEFORE = new RegExp(`^${SPACE}+`, "u");
+export const SPACE_BEHIND = new RegExp(`${SPACE}+$`, "u");
 const IS_SPACE = new RegExp(`^${SPACE}$`, "u");
 const DIGIT = new RegExp(
   "^[\\p{Nd}\\xb2\\xb3\\xb9\\u1369-\\u1371\\u19da\\u2070\\u2074-\\u2079\\u2080-\\u2089\\u2460-\\u2468\\u2474-\\u247c\\u2488-\\u2490"

@@ -1,10 +1,8 @@
 // The documents of the page: texts, sentences, landmarks, words.
 
+import { SPACE_BEFORE, SPACE_BEHIND } from "./characters.js";
 import { fold } from "./folding.js";
-import { Points } from "./points.js";
-
-const SPACE_BEFORE = /^[\p{White_Space}\x1c-\x1f]+/u;
-const SPACE_BEHIND = /[\p{White_Space}\x1c-\x1f]+$/u;
+import { Points, leading } from "./points.js";
 
 /** The documents of a pack. */
 export async function readDocuments(pack) {
@@ -113,17 +111,9 @@ class Documents {
 
   /** The first sentence of a document that a place touches, and the one behind the last; from 0. */
   rows(number, start, end) {
-    const [first, last] = [this.offsets[number], this.offsets[number + 1]];
-    const before = (side, isBefore) => {
-      let [low, high] = [first, last];
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (isBefore(this.spans[2 * middle + side])) low = middle + 1;
-        else high = middle;
-      }
-      return low - first;
-    };
-    return [before(1, (edge) => edge <= start), before(0, (edge) => edge < end)];
+    const spans = this.spans.subarray(2 * this.offsets[number], 2 * this.offsets[number + 1]);
+    const count = spans.length / 2;
+    return [leading(count, (row) => spans[2 * row + 1] <= start), leading(count, (row) => spans[2 * row] < end)];
   }
 
   /** The document of an id. */

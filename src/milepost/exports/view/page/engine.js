@@ -1,7 +1,7 @@
 // A question to passages: the search of Milepost on the documents of this page (searcher.py).
 
 import { hasWord } from "./characters.js";
-import { SCALES, bm25, greatest, idf, ordered } from "./curves.js";
+import { bm25, greatest, idf, ordered } from "./curves.js";
 import { readDocuments } from "./documents.js";
 import { features } from "./features.js";
 import { fuse } from "./fusion.js";
@@ -125,7 +125,7 @@ class Engine {
       offsets,
       sizes: documents.of(documents.sizes, numbers),
       similarity: documents.similarity(vector, numbers),
-      lexical: bm25(counts, documents.of(documents.terms, numbers), offsets, known, documents.usual, SCALES),
+      lexical: bm25(counts, documents.of(documents.terms, numbers), offsets, known, documents.usual),
       coverage: documents.of(documents.coverage, numbers),
       starts: documents.of(documents.starts, numbers),
       idf: rarity,

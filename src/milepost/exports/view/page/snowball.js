@@ -33,6 +33,8 @@ ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT
 SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.
 */
 
+import { leading } from "./points.js";
+
 /** A stemmer: `_stem` works on `current`, an array of characters. */
 export class BaseStemmer {
   stem(word) {
@@ -114,12 +116,8 @@ export class BaseStemmer {
       }
       return 0;
     };
-    let found = -1; // the last entry that does not stand behind what is here
-    for (let high = entries.length; high - found > 1;) {
-      const middle = (found + high) >> 1;
-      if (compared(entries[middle][0]) < 0) high = middle;
-      else found = middle;
-    }
+    // From the last entry that does not stand behind what is here.
+    let found = leading(entries.length, (at) => compared(entries[at][0]) >= 0) - 1;
     for (; found >= 0; found = entries[found][1]) {
       const [text, , result, test] = entries[found];
       if (compared(text) === 0) {
