@@ -22,9 +22,9 @@ export function features(scope, fused, rows, names) {
   const parts = paragraphs(scope, score, lone);
   const whole = documents(scope, score, lone, length);
   const own = (row) => whole.of[row];
-  const gap = (values) => {
+  const gap = (values, of = (row) => row) => {
     const best = greatest(values);
-    return take(rows, (row) => values[row] - best);
+    return take(rows, (row) => values[of(row)] - best);
   };
   const same = (value) => take(rows, () => value);
   const columns = {
@@ -69,31 +69,19 @@ export function features(scope, fused, rows, names) {
     "paragraph best": () => take(rows, (row) => parts.best[parts.opened[row]]),
     "below paragraph best": () => take(rows, (row) => score[row] - parts.best[parts.opened[row]]),
     "paragraph mean": () => take(rows, (row) => parts.mean[parts.opened[row]]),
-    "paragraph landmark gap": () => {
-      const best = greatest(lone);
-      return take(rows, (row) => parts.landmark[parts.opened[row]] - best);
-    },
+    "paragraph landmark gap": () => gap(parts.landmark, (row) => parts.opened[row]),
     "landmark below paragraph": () => take(rows, (row) => lone[row] - parts.landmark[parts.opened[row]]),
     "place in paragraph": () => take(rows, (row) => row - parts.first[parts.opened[row]]),
     "left of paragraph": () => take(rows, (row) => parts.first[parts.opened[row]] + parts.size[parts.opened[row]] - 1 - row),
     "paragraph length": () => take(rows, (row) => parts.size[parts.opened[row]]),
     "covered in paragraph": () => take(rows, (row) => cover.paragraphs[parts.opened[row]]),
     "document landmark": () => take(rows, (row) => whole.landmark[own(row)]),
-    "document landmark gap": () => {
-      const best = greatest(whole.landmark);
-      return take(rows, (row) => whole.landmark[own(row)] - best);
-    },
-    "document best gap": () => {
-      const best = greatest(whole.best);
-      return take(rows, (row) => whole.best[own(row)] - best);
-    },
+    "document landmark gap": () => gap(whole.landmark, own),
+    "document best gap": () => gap(whole.best, own),
     "below document best": () => take(rows, (row) => score[row] - whole.best[own(row)]),
     "document share of best": () => take(rows, (row) => whole.held[own(row)]),
     "document covered": () => take(rows, (row) => whole.covered[own(row)]),
-    "document covered gap": () => {
-      const best = greatest(whole.covered);
-      return take(rows, (row) => whole.covered[own(row)] - best);
-    },
+    "document covered gap": () => gap(whole.covered, own),
     "document length": () => take(rows, (row) => Math.log(whole.size[own(row)])),
     "document sentence length": () => take(rows, (row) => whole.length[own(row)]),
     documents: () => same(Math.log(whole.size.length)),
