@@ -48,7 +48,7 @@ def serve(db: Path, state: child.ChildState) -> int:
     socket = listen(settings)
     with workload.opened(db) as index:
         app = create_app(index, settings, uploads=db / "uploads")
-        starting = Starting(lambda: index, lambda _: app, settings)
+        starting = Starting(lambda _: app, settings)
         state.shared.port = socket.getsockname()[1]
         state.shared.begun = 1
         run(starting, socket, show=False, quiet=True, note=lambda _: None)

@@ -41,7 +41,7 @@ def application(lived: list[str]) -> FastAPI:
 
 
 @asynccontextmanager
-async def living(app: Starting[Any]) -> AsyncIterator[httpx2.AsyncClient]:
+async def living(app: Starting) -> AsyncIterator[httpx2.AsyncClient]:
     to_app, receive = anyio.create_memory_object_stream[dict[str, Any]](2)
     sent: list[str] = []
 
@@ -63,13 +63,13 @@ async def living(app: Starting[Any]) -> AsyncIterator[httpx2.AsyncClient]:
 def test_the_page_comes_before_the_model() -> None:
     go, lived = threading.Event(), []
 
-    def make(index: str) -> FastAPI:
-        assert index == "index"
+    def make(opened: threading.Event) -> FastAPI:
+        opened.set()
         assert go.wait(20)
         return application(lived)
 
     async def check() -> None:
-        app = Starting(lambda: "index", make, SETTINGS)
+        app = Starting(make, SETTINGS)
         async with living(app) as client:
             page = await client.get("/")
             assert (page.status_code, "<!doctype html>" in page.text.lower()) == (200, True)
@@ -105,11 +105,11 @@ def test_the_page_comes_before_the_model() -> None:
 def test_what_cannot_be_made_ends_the_server(where: str) -> None:
     go, said, found = threading.Event(), [], []
 
-    def fail(_: Any = None) -> Any:
+    def make(opened: threading.Event) -> FastAPI:
+        if where == "make":
+            opened.set()
         assert go.wait(20)
         raise StoreError("the index is not one", "another folder")
-
-    steps: dict[str, Any] = {"open": lambda: "index", "make": lambda _: None, where: fail}
 
     class Watched(Starting):
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -119,7 +119,7 @@ def test_what_cannot_be_made_ends_the_server(where: str) -> None:
                 go.set()
             await super().__call__(scope, receive, send)
 
-    app = Watched(steps["open"], steps["make"], SETTINGS)
+    app = Watched(make, SETTINGS)
     at = listen(SETTINGS)
 
     def ask() -> None:
@@ -159,7 +159,7 @@ from milepost.server.starting import Starting
 settings = ServeSettings(port=0)
 at = listen(settings)
 print(at.getsockname()[1], flush=True)
-run(Starting(lambda: time.sleep(60), None, settings), at, show=False, quiet=True, note=print)
+run(Starting(lambda _: time.sleep(60), settings), at, show=False, quiet=True, note=print)
 """
 
 

@@ -17,6 +17,8 @@ from milepost.cli.sources import check_recognition, local_sources, served_index
 from milepost.store.address import data_folder
 
 if TYPE_CHECKING:
+    import threading
+
     from fastapi import FastAPI
 
     from milepost.index import Index
@@ -136,12 +138,10 @@ def serve(
     # Before the model is loaded: a port in use is known at once.
     with listen(chosen) as socket, ExitStack() as held:
 
-        def opened() -> tuple[Index, Path]:
+        def made(opened: threading.Event) -> FastAPI:
             index, folder = _index(options, chosen)
-            return held.enter_context(index), folder
-
-        def made(of: tuple[Index, Path]) -> FastAPI:
-            index, folder = of
+            held.enter_context(index)
+            opened.set()
             with ThreadPoolExecutor(1) as beside:
                 loading = beside.submit(lambda: index.model)  # while the application is imported
                 from milepost.index.known_files import KnownFiles
@@ -151,8 +151,7 @@ def serve(
             known = KnownFiles(folder)
             return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources, known=known)
 
-        app = Starting(opened, made, chosen)
-        run(app, socket, show=show, quiet=options.settings.quiet, note=say)
+        run(Starting(made, chosen), socket, show=show, quiet=options.settings.quiet, note=say)
 
 
 def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:

@@ -10,7 +10,6 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import uvicorn
 
@@ -45,7 +44,7 @@ def listen(settings: ServeSettings) -> socket.socket:
 
 
 def run(
-    app: Starting[Any],
+    app: Starting,
     at: socket.socket,
     *,
     show: bool,
@@ -77,9 +76,22 @@ def run(
         timeout_keep_alive=30,
     )
     server = uvicorn.Server(config)
-    threading.Thread(
-        target=_announce, args=(server, app, address, show, quiet, note), daemon=True
-    ).start()
+
+    def announce() -> None:
+        """Say the address once the server answers; end it where its application cannot be made."""
+        while not (server.started and app.opened.is_set()):
+            if server.should_exit:
+                return
+            time.sleep(0.02)
+        failed = app.error is not None
+        if not quiet and not failed:
+            note(f"serving {address} (Ctrl-C stops it)")
+        if show and not failed:
+            webbrowser.open(address)
+        app.done.wait()
+        server.should_exit |= app.error is not None
+
+    threading.Thread(target=announce, daemon=True).start()
     with _ended_by_signals(server):
         server.run(sockets=[at])
     if app.error is not None:
@@ -115,25 +127,3 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
             signal.signal(each, handler)
     if interrupted:
         raise KeyboardInterrupt
-
-
-def _announce(
-    server: uvicorn.Server,
-    app: Starting[Any],
-    address: str,
-    show: bool,
-    quiet: bool,
-    note: Callable[[str], None],
-) -> None:
-    """Say the address once the server answers; end it where its application cannot be made."""
-    while not (server.started and app.opened.is_set()):
-        if server.should_exit:
-            return
-        time.sleep(0.02)
-    failed = app.error is not None
-    if not quiet and not failed:
-        note(f"serving {address} (Ctrl-C stops it)")
-    if show and not failed:
-        webbrowser.open(address)
-    app.done.wait()
-    server.should_exit |= app.error is not None

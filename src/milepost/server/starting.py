@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
 
@@ -26,25 +26,21 @@ if TYPE_CHECKING:
 
     from milepost.server.settings import ServeSettings
 
-T = TypeVar("T")
-
 LOADING = "the model is being loaded; try: again in a second"
 
 
-class Starting(Generic[T]):
-    """An ASGI application that stands for another one until that one is made, in a thread.
+class Starting:
+    """An ASGI application that stands for another one until ``make`` has made it, in a thread.
 
     Attributes:
         settings: those of the other.
-        opened: set when the index is open, or could not be opened.
+        opened: set by ``make`` when the index is open, or when it could not be opened.
         done: set when the application is made, or could not be made.
         error: why not.
     """
 
-    def __init__(
-        self, open_index: Callable[[], T], make: Callable[[T], FastAPI], settings: ServeSettings
-    ) -> None:
-        self._open, self._make, self.settings = open_index, make, settings
+    def __init__(self, make: Callable[[threading.Event], FastAPI], settings: ServeSettings) -> None:
+        self._make, self.settings = make, settings
         self._early = Guard(_early, settings)
         self._app: FastAPI | None = None
         self._answered = asyncio.Event()
@@ -78,7 +74,7 @@ class Starting(Generic[T]):
 
     async def _run(self, ending: asyncio.Event) -> None:
         try:
-            app = await asyncio.to_thread(self._made)
+            app = await asyncio.to_thread(self._make, self.opened)
             async with app.router.lifespan_context(app):
                 self._app = app
                 self._answered.set()
@@ -90,11 +86,6 @@ class Starting(Generic[T]):
             self._answered.set()
             self.opened.set()
             self.done.set()
-
-    def _made(self) -> FastAPI:
-        index = self._open()
-        self.opened.set()
-        return self._make(index)
 
 
 def _early_answer(scope: Scope) -> Response | None:
