@@ -15,42 +15,38 @@ class Metrics:
     """Counters and histograms; each server has its own."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        registry = self.registry = CollectorRegistry()
         self.requests = Counter(
             "milepost_requests",
             "Requests by route and status.",
             ("route", "status"),
-            registry=self.registry,
+            registry=registry,
         )
         self.seconds = Histogram(
             "milepost_request_seconds",
             "Seconds until the answer is complete, by route.",
             ("route",),
             buckets=_SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
         self.run = Histogram(
             "milepost_run_texts",
             "Texts that are encoded in one run.",
             buckets=_TEXTS,
-            registry=self.registry,
+            registry=registry,
         )
         self.tokens = Counter(
-            "milepost_tokens", "Tokens encoded for /v1/embeddings.", registry=self.registry
+            "milepost_tokens", "Tokens encoded for /v1/embeddings.", registry=registry
         )
-        self.documents = Gauge(
-            "milepost_documents", "Documents in the index.", registry=self.registry
-        )
-        self.sentences = Gauge(
-            "milepost_sentences", "Sentences in the index.", registry=self.registry
-        )
+        self.documents = Gauge("milepost_documents", "Documents in the index.", registry=registry)
+        self.sentences = Gauge("milepost_sentences", "Sentences in the index.", registry=registry)
         self.waiting = Gauge(
-            "milepost_indexing_waiting", "Pieces of work that wait.", registry=self.registry
+            "milepost_indexing_waiting", "Pieces of work that wait.", registry=registry
         )
         self.paused = Gauge(
             "milepost_indexing_paused_seconds",
             "Seconds that indexing has waited for searches.",
-            registry=self.registry,
+            registry=registry,
         )
 
     def text(self) -> bytes:
