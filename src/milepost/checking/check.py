@@ -56,35 +56,28 @@ from milepost.verdicts import CheckResult, Match, Verdict
 MAX_PLACES = 50
 """Maximum number of places that hold a text word for word: a common word has thousands."""
 
-NEAR_PLACES = 5
-"""Maximum number of places that nearly hold it."""
-
-READ = 8
-"""Passages whose sentences judge a claim."""
+NEAR_PLACES = 5  # maximum number of places that nearly hold it
+READ = 8  # passages whose sentences judge a claim
 
 READ_BY_MODEL = 3
 """Of these, passages that the reranker judges: the best of many would contradict by chance."""
 
-MAX_CLAIMS = 8
-"""Sentences of a text that are judged."""
+MAX_CLAIMS = 8  # sentences of a text that are judged
 
 PIECE_WORDS = 5
 """Fewest words of a piece of a stitched text: shorter ones are in many texts by chance."""
 
-MAX_PIECES = 4
-"""Most pieces of a stitched text."""
+MAX_PIECES = 4  # most pieces of a stitched text
 
 _POINT = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
 """What a point of a list begins with."""
 
-_EDGES = " ,;:.…–—"
-"""Signs at the ends of a piece, which join it to the next one."""
+_EDGES = " ,;:.…–—"  # signs at the ends of a piece, which join it to the next one
 
 _LEFT_OUT = re.compile(r"[\[(]\s*(?:…|\.(?:\s?\.){2,})\s*[\])]")
 """Dots in brackets, for words that a quotation leaves out."""
 
-MAX_STITCHED = 400
-"""Most words of a text that is looked for in pieces."""
+MAX_STITCHED = 400  # most words of a text that is looked for in pieces
 
 
 _Found = tuple[DocumentInfo, Occurrence]

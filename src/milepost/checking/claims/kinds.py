@@ -13,17 +13,10 @@ from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS
 from milepost.types import Span
 from milepost.verdicts import CheckResult, DifferenceKind, Match
 
-EXACT = ("number", "unit", "date")
-"""Kinds of difference that are compared in every language."""
-
-_SHORT = 5
-"""Fewest words of which an English sentence has a function word."""
-
-AROUND = 300
-"""Characters on both sides of a place in which its sentence begins and ends."""
-
-_PLACES = 5
-"""Most places whose sentences are read: what is there more often is no sentence."""
+EXACT = ("number", "unit", "date")  # kinds of difference that are compared in every language
+_SHORT = 5  # fewest words of which an English sentence has a function word
+AROUND = 300  # characters on both sides of a place in which its sentence begins and ends
+_PLACES = 5  # most places whose sentences are read: what is there more often is no sentence
 
 
 def with_kinds(given: str, place: Match) -> Match:

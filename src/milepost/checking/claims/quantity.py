@@ -9,8 +9,7 @@ from typing import Literal
 
 Kind = Literal["number", "date"]
 
-YEARLESS = "day of the year"
-"""Unit of a date without its year."""
+YEARLESS = "day of the year"  # unit of a date without its year
 
 _OVER = 0.1
 """How far from a number a text that says "over" or "under" it is expected to be."""

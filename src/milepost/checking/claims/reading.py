@@ -26,11 +26,9 @@ from milepost.language.patterns import late
 from milepost.language.terms import STOP_WORDS
 
 _WORD = late(r"n['’]t\b|[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?()—-]")
-_SCOPE = 5
-"""Content words behind a negation that it may deny."""
+_SCOPE = 5  # content words behind a negation that it may deny
 _STOPS = frozenset(".;:!?()—")
-_REACH = 12
-"""Words of any kind behind a negation that are looked at."""
+_REACH = 12  # words of any kind behind a negation that are looked at
 _FUNCTION = STOP_WORDS - {"many", "much"} | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE
 
 

@@ -59,8 +59,7 @@ MIN_WORDS = 0.4
 """...and share of the claim's words from which it does so below that: by what is about something
 else it calls most claims contradicted."""
 
-_SHORTEST = 3
-"""Fewest words of a claim that a model judges: a name or a term says nothing."""
+_SHORTEST = 3  # fewest words of a claim that a model judges: a name or a term says nothing
 
 _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
 _OBJECTS = frozenset("the a an your all this these it".split())

@@ -156,8 +156,7 @@ def _table() -> dict[str, set[str]]:
     return held
 
 
-OPPOSITES = _table()
-"""Stem of a word → stems of words that mean the opposite."""
+OPPOSITES = _table()  # stem of a word → stems of words that mean the opposite
 
 COMPLEMENTS = {
     one: other
@@ -169,8 +168,7 @@ COMPLEMENTS = {
 }
 """Words of which one holds wherever the other does not, behind a form of "be"."""
 
-STATES = frozenset(["be", "remain", "stay"])
-"""Stems of verbs in front of a state."""
+STATES = frozenset(["be", "remain", "stay"])  # stems of verbs in front of a state
 
 OFFICES = frozenset(
     """
