@@ -29,12 +29,14 @@ export function averaged(values, offsets, reach) {
   return sums.map((sum, row) => sum / sizes[row]);
 }
 
-/** Mean in double precision. */
-export function mean(values) {
+/** Sum in double precision. */
+export function sum(values) {
   let total = 0;
   for (const value of values) total += value;
-  return total / values.length;
+  return total;
 }
+
+export const mean = (values) => sum(values) / values.length;
 
 /** Mean 0, deviation 1; zeros where all values are equal but for rounding. */
 export function standard(values) {
@@ -58,11 +60,7 @@ export function centred(values, unit) {
 }
 
 /** The greatest value. */
-export function greatest(values) {
-  let best = -Infinity;
-  for (const value of values) if (value > best) best = value;
-  return best;
-}
+export const greatest = (values) => values[peak(values)];
 
 /** The place of the greatest value, the first of equal ones. */
 export function peak(values) {

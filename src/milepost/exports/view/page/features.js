@@ -1,6 +1,6 @@
 // Features of a sentence, from which the trees predict that it is evidence (features.py).
 
-import { averaged, greatest, mean, ordered, standard, windowed } from "./curves.js";
+import { averaged, greatest, mean, ordered, standard, sum, windowed } from "./curves.js";
 
 /**
  * The columns for some sentences.
@@ -105,12 +105,8 @@ function covered(scope) {
   const [alone, near, rarest] = [0, 1, 2].map(() => new Float32Array(scope.similarity.length));
   const opened = numbered(scope.starts);
   const parts = new Float32Array((opened.at(-1) ?? -1) + 1);
-  let possible = 0;
-  let most = 0;
-  for (const weight of scope.idf.values()) {
-    possible += weight;
-    most = Math.max(most, weight);
-  }
+  const possible = sum(scope.idf.values());
+  const most = Math.max(0, ...scope.idf.values());
   for (const [term, weight] of scope.idf) {
     if (weight <= 0) continue;
     const there = scope.counts.get(term).map((count) => (count > 0 ? 1 : 0));
@@ -152,8 +148,7 @@ function documents(scope, score, lone, length) {
   const best = new Float32Array(count).fill(-Infinity);
   score.forEach((value, row) => (best[of[row]] = Math.max(best[of[row]], value)));
   const covered = new Float32Array(count);
-  let possible = 0;
-  for (const weight of scope.idf.values()) possible += weight;
+  const possible = sum(scope.idf.values());
   for (const [term, weight] of scope.idf) {
     if (weight <= 0) continue;
     const there = new Set();
@@ -203,8 +198,7 @@ function ranked(values) {
 
 /** The value some sentences before each one in its document, the least of all at its edge. */
 function shifted(values, offsets, by) {
-  let lowest = Infinity;
-  for (const value of values) if (value < lowest) lowest = value;
+  const lowest = values.reduce((least, value) => Math.min(least, value), Infinity);
   const result = new Float32Array(values.length).fill(lowest);
   for (let number = 0; number + 1 < offsets.length; number += 1) {
     for (let row = offsets[number]; row < offsets[number + 1]; row += 1) {

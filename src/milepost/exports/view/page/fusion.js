@@ -1,6 +1,6 @@
 // One score from landmarks and words, weighed by the question's own signals (fusion.py).
 
-import { SCALES, averaged, centred, greatest, mean, peak, standard } from "./curves.js";
+import { SCALES, averaged, centred, greatest, mean, peak, standard, sum } from "./curves.js";
 
 const LANDMARK_UNIT = 20;
 const WORDS_UNIT = 10;
@@ -50,10 +50,4 @@ function measure(scope, coverage) {
     cover: scope.lexical[1][matched] / possible - 0.5,
     "out of vocabulary": 1 - Math.min(coverage, Math.fround(mean(scope.coverage))),
   };
-}
-
-function sum(values) {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
 }
