@@ -27,11 +27,6 @@ def script(made: Mapping[str, str]) -> str:
     return "\n".join(done.values())
 
 
-def style(*names: str) -> str:
-    """Style sheets, one behind the other."""
-    return "\n".join(file_text(name) for name in names)
-
-
 def element(ident: str) -> str:
     """An element of the server's page, which must end as it begins, on a line, with all in it."""
     whole = re.compile(rf'^( *)<(\w+) id="{ident}".*?^\1</\2>$', re.MULTILINE | re.DOTALL)

@@ -14,7 +14,7 @@ import numpy as np
 from milepost.errors import InputError
 from milepost.exports.references import reference_of
 from milepost.exports.view.coding import code
-from milepost.exports.view.pack import Pack, bits_of, varints
+from milepost.exports.view.pack import Pack, varints
 from milepost.index.naming import document_id
 from milepost.language.stemming import SCRIPTS, stemmer_of
 from milepost.language.terms import terms
@@ -73,7 +73,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     pack.add("lengths", varints(sentences.lengths.astype(np.int64)))
     coverage = np.rint(np.clip(sentences.vocab_coverage, 0, 1) * 255).astype(np.uint8)
     pack.add("coverage", coverage.tobytes())
-    pack.add("paragraphs", bits_of(sentences.paragraph_starts))
+    pack.add("paragraphs", np.packbits(sentences.paragraph_starts).tobytes())
     # As stores on a disk keep them: 8 bits a number, and a scale.
     vectors = state.vectors(infos)
     rows = np.frombuffer(packed_rows(vectors), np.uint8).reshape(len(vectors), -1)

@@ -82,11 +82,6 @@ def as_characters(data: bytes) -> str:
     return "\n".join(text[at : at + _LINE] for at in range(0, len(text), _LINE))
 
 
-def bits_of(values: NDArray[np.bool_]) -> bytes:
-    """Eight to a byte, the first in the highest bit."""
-    return np.packbits(values).tobytes()
-
-
 def varints(values: NDArray[np.int64]) -> bytes:
     """Numbers of 0 or more, seven bits to a byte, the lowest first; the last byte is below 128."""
     left = np.asarray(values, np.int64).copy()

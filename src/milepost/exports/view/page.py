@@ -112,7 +112,8 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
 
     Its policy allows its own style and script and nothing else: no request to anywhere.
     """
-    style = bundle.style("base.css", "style.css", "document.css", "view.css")
+    sheets = ("base.css", "style.css", "document.css", "view.css")
+    style = "\n".join(map(bundle.file_text, sheets))
     script = bundle.script({"term_tables.js": term_tables(), "stemmers.js": module(stemmers)})
     early = bundle.file_text("early.js")
     for text, end in ((style, "</style"), (early + script, "</script"), (early + script, "<!--")):
