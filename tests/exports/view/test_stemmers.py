@@ -23,7 +23,6 @@ from milepost.types import Document
 
 NODE = shutil.which("node")
 
-LETTERS = {**SCRIPTS, "english": ("'", "z")}
 MADE_OF_ENDINGS = 3000
 """Words of each script that are made of its letters and of what the stemmer looks for."""
 
@@ -74,15 +73,15 @@ def answered(given: list[str], *command: str | Path) -> list[Any]:
 def different(name: str, words: Iterable[str], folder: Path) -> list[tuple[str, str, str]]:
     """Words with the stems of Python and JavaScript where they are not the same."""
     given = sorted(words)
-    found = answered(given, folder / "stems.js", LETTERS[name][0])
+    found = answered(given, folder / "stems.js", SCRIPTS.get(name, "'")[0])
     stem = stemmer_class(name)().stemWord
     pairs = zip(given, found, strict=True)
     return [(word, stem(word), other) for word, other in pairs if stem(word) != other]
 
 
-@pytest.mark.parametrize("name", LETTERS)
+@pytest.mark.parametrize("name", [*SCRIPTS, "english"])
 def test_made_words(name: str, folder: Path) -> None:
-    first, last = LETTERS[name]
+    first, last = SCRIPTS.get(name, ("'", "z"))
     letters = [chr(c) for c in range(ord(first), ord(last) + 1) if unicodedata.name(chr(c), "")]
     tables = [value for key, value in vars(stemmer_class(name)).items() if key.startswith("a_")]
     texts = [each.s for table in tables for each in table]
