@@ -20,20 +20,20 @@ def strip(relevance: NDArray[np.float32], cells: int = CELLS) -> tuple[float, ..
     return tuple(round(float(value), 4) for value in heights)
 
 
-def peaks(relevance: NDArray[np.float32], characters: int, cells: int = CELLS) -> tuple[int, ...]:
+def peaks(relevance: NDArray[np.float32], characters: int) -> tuple[int, ...]:
     """An offset inside the best sentence of each part of a document.
 
     A part in which no sentence has its middle gets the offset where it begins.
 
     >>> import numpy as np
-    >>> peaks(np.array([[0.1, 0.5], [0.2, 1.0]]), 100, 2)
-    (20, 50)
+    >>> peaks(np.array([[0.1, 0.5], [0.2, 1.0]]), 1000)[5:8]
+    (78, 100, 109)
     """
     middle = relevance[:, 0].astype(np.float64)
-    place = np.minimum((middle * cells).astype(np.int64), cells - 1)
+    place = np.minimum((middle * CELLS).astype(np.int64), CELLS - 1)
     order = np.lexsort((relevance[:, 1], place))
-    best = order[np.flatnonzero(np.diff(place[order], append=cells))]  # the last of each part
-    found = [cell * characters // cells for cell in range(cells)]
+    best = order[np.flatnonzero(np.diff(place[order], append=CELLS))]  # the last of each part
+    found = [cell * characters // CELLS for cell in range(CELLS)]
     for row in best:
         found[place[row]] = int(middle[row] * characters)
     return tuple(found)
