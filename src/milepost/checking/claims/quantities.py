@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import attrgetter
 
 from milepost.checking.claims.dates import dates
 from milepost.checking.claims.quantity import Quantity, times
@@ -76,6 +77,7 @@ _PLUS = late(
 )
 _TO = late(r"\s*(?:(?P<dash>[-\u2010-\u2014])|to|and)\s*")
 _JOINT = late(r"\s+(?:and\s+)?")
+_START = attrgetter("start")
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -89,12 +91,8 @@ def quantities(text: str) -> list[Quantity]:
     taken = list(days)
     for read in (_notations, _spelled, _figures):
         taken += _outside(read(text), taken)
-    numbers = [_bounded(text, each) for each in sorted(taken[len(days) :], key=_start)]
-    return sorted((*days, *_joined(text, numbers)), key=_start)
-
-
-def _start(each: Quantity) -> int:
-    return each.start
+    numbers = [_bounded(text, each) for each in sorted(taken[len(days) :], key=_START)]
+    return sorted((*days, *_joined(text, numbers)), key=_START)
 
 
 def _outside(found: Iterator[Quantity], taken: list[Quantity]) -> list[Quantity]:
