@@ -18,7 +18,7 @@ from milepost.language.terms import terms
 from milepost.quotes import Folded, Occurrence, Rows, copied_rows, fold, occurrences
 from milepost.search.lexical import idf
 from milepost.search.scope import EVERYTHING
-from milepost.store.base import ALL, DocumentInfo, DocumentSelection
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Part
 from milepost.table_rows import tables
 from milepost.types import Mark, Span
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from milepost.store.base import Snapshot
 
     Postings = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int32]]]
-
-Part = tuple[DocumentInfo, int, int]  # a document, and start and end of a stretch of its text
 
 BATCH = 2_000_000  # number of characters that are read at a time
 REGIONS = 200  # maximum number of stretches read in a large collection, those with the rarest words

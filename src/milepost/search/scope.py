@@ -12,7 +12,7 @@ from itertools import accumulate
 from milepost._numpy import NDArray, np
 from milepost.search.lexical import bm25, idf
 from milepost.search.query import Query
-from milepost.store.base import DocumentInfo, DocumentSelection, Snapshot
+from milepost.store.base import DocumentInfo, DocumentSelection, Part, Snapshot
 
 EVERYTHING = 60_000
 """Maximum number of sentences for which all are scored: a scan of 60,000 landmarks of width 384
@@ -51,7 +51,7 @@ class Scope:
         """Return the position of the document that contains sentence ``number``."""
         return int(self.document_offsets.searchsorted(number, side="right")) - 1
 
-    def part(self, first: int, last: int) -> tuple[DocumentInfo, int, int]:
+    def part(self, first: int, last: int) -> Part:
         """Return document, start and end of sentences ``first … last - 1`` of one document."""
         return (
             self.documents[self.owner(first)],

@@ -132,6 +132,8 @@ class DocumentSelection:
 
 ALL = DocumentSelection()
 
+Part = tuple[DocumentInfo, int, int]  # a document, and start and end of a stretch of its text
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -196,7 +198,7 @@ class Snapshot(Protocol):
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """Return the stored vectors, ``(n, d)`` float32, rounded to the store's type."""
 
-    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+    def texts(self, parts: Sequence[Part]) -> list[str]:
         """Return ``text[start:end]`` of each part, reading no more of the texts than needed."""
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
@@ -232,9 +234,7 @@ class Snapshot(Protocol):
     ) -> Measured:
         """Measure a question's vector and terms against the sentences of some documents."""
 
-    def excerpts(
-        self, parts: Sequence[tuple[DocumentInfo, int, int]]
-    ) -> list[tuple[str, tuple[Mark, ...]]]:
+    def excerpts(self, parts: Sequence[Part]) -> list[tuple[str, tuple[Mark, ...]]]:
         """Return the ``texts`` of the parts, each with the ``marks`` of its document."""
 
     def postings(

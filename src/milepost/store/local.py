@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Measured, Snapshot
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Measured, Part, Snapshot
 from milepost.types import Mark
 
 Postings = tuple[NDArray[np.int64], NDArray[np.int32]]
@@ -68,9 +68,7 @@ class LocalSnapshot(Snapshot):
             {term: len(rows) for term, (rows, _) in held.items()},
         )
 
-    def excerpts(
-        self, parts: Sequence[tuple[DocumentInfo, int, int]]
-    ) -> list[tuple[str, tuple[Mark, ...]]]:
+    def excerpts(self, parts: Sequence[Part]) -> list[tuple[str, tuple[Mark, ...]]]:
         marks = self.marks([info for info, _, _ in parts])
         return list(zip(self.texts(parts), marks, strict=True))
 

@@ -20,6 +20,7 @@ from milepost.store.base import (
     DocumentInfo,
     DocumentSelection,
     Entry,
+    Part,
     Sentences,
     Snapshot,
     Statistics,
@@ -192,7 +193,7 @@ class _MemorySnapshot(ListedSnapshot):
         parts = [self._live[info.name].entry.vectors for info in documents]
         return np.concatenate([np.empty((0, self._dimensions), np.float32), *parts])
 
-    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+    def texts(self, parts: Sequence[Part]) -> list[str]:
         return [self._live[info.name].entry.document.text[start:end] for info, start, end in parts]
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.base import DocumentInfo, Entry, Sentences
+from milepost.store.base import DocumentInfo, Entry, Part, Sentences
 from milepost.types import Mark
 
 PIECE = 16_384  # code points of text that are compressed together
@@ -92,7 +92,7 @@ def pieces(text: str) -> tuple[bytes, ...]:
     )
 
 
-def slices(parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[Slice]:
+def slices(parts: Sequence[Part]) -> list[Slice]:
     """Parts of texts as Python's slices mean them, within their documents."""
     return [(info.id, *slice(a, b).indices(info.characters)[:2]) for info, a, b in parts]
 

@@ -40,12 +40,10 @@ def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
 
 def joined(records: Iterable[tuple[int, bytes]]) -> Lists:
     """The postings of a term, of first row and bytes of each document."""
-    firsts, data = [], []
-    for first, held in records:
-        firsts.append(first)
-        data.append(held)
-    sizes = np.array([len(held) // 12 for held in data], np.int64)
-    return np.array(firsts, np.int64), sizes, b"".join(data)
+    held = list(records)
+    firsts = np.array([first for first, _ in held], np.int64)
+    sizes = np.array([len(data) // 12 for _, data in held], np.int64)
+    return firsts, sizes, b"".join(data for _, data in held)
 
 
 def best(

@@ -16,6 +16,7 @@ from milepost.store.base import (
     DocumentInfo,
     DocumentSelection,
     Measured,
+    Part,
     Sentences,
     Statistics,
 )
@@ -110,7 +111,7 @@ class LanceSnapshot(ListedSnapshot):
         parts = [np.empty((0, self._dimensions), np.float32)]
         return np.concatenate(parts + [scales[:, None] * values for scales, values in found])
 
-    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+    def texts(self, parts: Sequence[Part]) -> list[str]:
         slices = packing.slices(parts)
         (pieces,) = self._wait(self._reading.pieces(slices))
         return packing.joined(slices, pieces)
@@ -119,9 +120,7 @@ class LanceSnapshot(ListedSnapshot):
         (found,) = self._wait(self._reading.marks(documents))
         return packing.marks(found, documents)
 
-    def excerpts(
-        self, parts: Sequence[tuple[DocumentInfo, int, int]]
-    ) -> list[tuple[str, tuple[Mark, ...]]]:
+    def excerpts(self, parts: Sequence[Part]) -> list[tuple[str, tuple[Mark, ...]]]:
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
         pieces, marks = self._wait(self._reading.pieces(slices), self._reading.marks(documents))
         texts = packing.joined(slices, pieces)

@@ -14,6 +14,7 @@ from milepost.store.base import (
     DocumentInfo,
     DocumentSelection,
     Measured,
+    Part,
     Sentences,
     Snapshot,
     Statistics,
@@ -206,16 +207,14 @@ class PostgresSnapshot(Snapshot):
                 )
         return np.concatenate(parts)
 
-    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+    def texts(self, parts: Sequence[Part]) -> list[str]:
         slices = packing.slices(parts)
         return packing.joined(slices, self._session.ask(_pieces(slices))[0])
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
         return packing.marks(self._session.ask((_MARKS, _ids(documents)))[0], documents)
 
-    def excerpts(
-        self, parts: Sequence[tuple[DocumentInfo, int, int]]
-    ) -> list[tuple[str, tuple[Mark, ...]]]:
+    def excerpts(self, parts: Sequence[Part]) -> list[tuple[str, tuple[Mark, ...]]]:
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
         pieces, marks = self._session.ask(_pieces(slices), (_MARKS, _ids(documents)))
         texts = packing.joined(slices, pieces)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.store import packing
-from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Sentences, Statistics
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Part, Sentences, Statistics
 from milepost.store.check import check_vector
 from milepost.store.conditions import HEAD, Dialect
 from milepost.store.local import LocalSnapshot, Postings, inside, limited, ranges_of
@@ -134,7 +134,7 @@ class SqliteSnapshot(LocalSnapshot):
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         return self._view.vectors(self._chosen(ranges_of(documents)), self._dimensions)
 
-    def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+    def texts(self, parts: Sequence[Part]) -> list[str]:
         slices = packing.slices(parts)
         found = self._rows(
             "SELECT document, number, text FROM pieces JOIN json_each(?) AS wanted ON "
