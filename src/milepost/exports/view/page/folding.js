@@ -28,9 +28,7 @@ export class Folded {
    * @param {Uint32Array} places the offset that each comes from
    */
   constructor(points, letters, places) {
-    this.points = points;
-    this.letters = letters;
-    this.places = places;
+    Object.assign(this, { points, letters, places });
   }
 
   get size() {

@@ -7,6 +7,9 @@ const MARGIN = 2;
 const FEWEST = 4;
 const ASCII = /^[\0-\x7f]*$/;
 
+/** The first of the keys with the greatest number. */
+export const commonest = (counts) => [...counts].reduce((best, one) => (one[1] > best[1] ? one : best))[0];
+
 /** Tells the language of texts. */
 export class Judge {
   /** @param {object} facts words and ranges of letters, of the pack */
@@ -38,8 +41,7 @@ export class Judge {
     const share = SHARE * (words.length + other);
     const foreign = latin + other;
     if (foreign >= Math.max(fewest, MARGIN * english + 1, share)) {
-      const most = Math.max(...letters.values());
-      return { english: false, script: other > latin ? [...letters].find(([, count]) => count === most)[0] : "Latin" };
+      return { english: false, script: other > latin ? commonest(letters) : "Latin" };
     }
     return { english: english >= Math.max(fewest, foreign + 1, share), script: "" };
   }

@@ -1,5 +1,7 @@
 // A note where the model does not read the language of the question or of what was found (language_notes.py).
 
+import { commonest } from "./language.js";
+
 const LITTLE_KNOWN = 0.5;
 const CHARACTERS = 4000;
 const PASSAGES = 20;
@@ -42,6 +44,5 @@ function most(judge, passages) {
   for (const { script } of told) if (script) counts.set(script, (counts.get(script) ?? 0) + 1);
   const foreign = [...counts.values()].reduce((total, count) => total + count, 0);
   if (2 * foreign < told.length) return { english: false, script: "" };
-  const greatest = Math.max(...counts.values());
-  return { english: false, script: [...counts].find(([, count]) => count === greatest)[0] };
+  return { english: false, script: commonest(counts) };
 }
