@@ -43,7 +43,7 @@ class Graph:
         data = self._layer(name).find("data")
         value = None if data is None else data.get(attribute)
         if value is None:
-            raise self._missing(f"{name}: {attribute}")
+            raise self.missing(f"{name}: {attribute}")
         return value
 
     def constant(self, name: str, number: int) -> str | None:
@@ -77,7 +77,7 @@ class Graph:
     def values(self, name: str | None) -> NDArray[Any]:
         """A constant: int8, or float32 that bfloat16 is widened to."""
         if name is None:
-            raise self._missing("a constant")
+            raise self.missing("a constant")
         start, end = self.place(name)
         shape = [int(size) for size in self.attribute(name, "shape").split(",") if size.strip()]
         kind, held = self.attribute(name, "element_type"), self.numbers[start:end]
@@ -90,14 +90,15 @@ class Graph:
                 return widened(np.frombuffer(held, "<u2")).reshape(shape)
         except ValueError as error:
             raise ModelError(f"{self.path} is damaged: {error}", "reinstall the model") from error
-        raise self._missing(f"{name} as int8, float32 or bfloat16")
+        raise self.missing(f"{name} as int8, float32 or bfloat16")
 
     def _layer(self, name: str) -> ElementTree.Element:
         if name not in self._names:
-            raise self._missing(name)
+            raise self.missing(name)
         return self._layers[self._names[name]]
 
-    def _missing(self, what: str) -> ModelError:
+    def missing(self, what: str) -> ModelError:
+        """Make the error for a graph that does not hold something."""
         return ModelError(f"{self.path} is not the graph of a light model: no {what}", _HINT)
 
 

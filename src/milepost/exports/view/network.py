@@ -87,10 +87,7 @@ def read_network(graph: Graph) -> Network:
         vectors[name] = np.concatenate(parts)
 
     if CODES not in graph:
-        raise ModelError(
-            f"{graph.path} is not the graph of a light model: no table of token vectors",
-            "landmark-light, or a model that python -m milepost_train.light has made",
-        )
+        raise graph.missing("table of token vectors")
     norm("norm", f"{_ROOT}.norm")
     linear("lift", f"{_ROOT}.lift")
     blocks = 0
