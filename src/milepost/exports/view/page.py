@@ -124,10 +124,9 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
         f"script-src {_digest(early)} {_digest(script)}; style-src {_digest(style)}"
     )
     frame = (bundle.OWN / "frame.html").read_text(encoding="utf-8")
+    frame = re.sub(r"\{\{#(.+)\}\}", lambda found: bundle.element(found[1]), frame)
     for name, text in (
         ("{{policy}}", policy),
-        ("{{document}}", bundle.element("document")),
-        ("{{confirm-dialog}}", bundle.element("confirm-dialog")),
         ("{{style}}", style),
         ("{{early}}", early),
         ("{{script}}", script),
