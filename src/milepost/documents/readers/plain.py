@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import caption_in, labels, table_marks
-from milepost.documents.readers.grid import column_names
+from milepost.documents.readers.column_names import column_names
 from milepost.table_rows import cells_of
 from milepost.types import Document, Mark
 

@@ -10,7 +10,7 @@ from datetime import datetime, time, timedelta
 from functools import lru_cache
 
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.grid import COVERED, Row
+from milepost.documents.readers.column_names import COVERED, Row
 from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown, unquoted
 from milepost.documents.readers.scripts import Look
 from milepost.documents.readers.scripts import shown as shown_letters

@@ -16,17 +16,17 @@ from itertools import islice, pairwise
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder, caption_in
-from milepost.documents.readers.grid import (
+from milepost.documents.readers.column_names import (
     Cells,
     Covered,
     Row,
     column_names,
     header_rows,
     is_amount,
-    joined,
     names_columns,
     table_starts,
 )
+from milepost.documents.readers.grid import joined
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document
 

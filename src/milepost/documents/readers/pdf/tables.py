@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
 from milepost.documents.readers.builder import caption_in, table_marks
-from milepost.documents.readers.grid import column_names, names_columns
+from milepost.documents.readers.column_names import column_names, names_columns
 from milepost.documents.readers.pdf.cells import Unit, is_value
 from milepost.documents.readers.pdf.headers import (
     NEAR,
