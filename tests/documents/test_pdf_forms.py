@@ -52,6 +52,9 @@ def test_fields_and_notes_of_pdfs() -> None:
         (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 5 0 R >>", "Марта"),
         (b"/FT /Ch /Ff 2097152 /Opt [(red) (green) (blue)] /V [(red) (blue)]", "red, blue"),
         (b"/FT /Tx /AP << /N 5 0 R >>", ""),
+        (b"/FT /Tx /AP << /N 7 0 R >>", "Answer:"),  # words in a drawing alone
+        (b"/FT /Sig /V << /Name (Marta) >> /AP << /N 7 0 R >>", "Answer:"),
+        (b"/FT /Btn /Ff 65536 /AP << /N 7 0 R >>", ""),
     ],
 )
 def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
@@ -69,7 +72,8 @@ def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
         box,
         b"<< /Type /Annot /Subtype /Widget /Rect [100 600 300 620] /DA (/F 12 Tf) /T (t) %s >>"
         % field,
-        b"<< /Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
+        b"<< /Subtype /Form /BBox [0 595 200 615] /Resources << /Font << /F 3 0 R >> >> "
+        b"/Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
     ]
     assert _shown(numbered(objects)) == f"Answer: {wanted}".strip()
 

@@ -273,6 +273,8 @@ _TEXTS = (
     pdfium.FPDF_FORMFIELD_COMBOBOX,
     pdfium.FPDF_FORMFIELD_LISTBOX,
 )
+_DRAWN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_SIGNATURE)
+"""Fields that may have a drawing alone, without a value."""
 _COMB = 1 << 24  # flag of a field: each letter in a box of its own
 _BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
 """Annotations whose words are not on the page: comments."""
@@ -322,11 +324,11 @@ def _is_typed(page: Any, number: int, forms: Any) -> bool:
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         if kind in _BESIDE or pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             return False
-        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
-            return False
         normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
         instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
         shows = any(sign in instructions for sign in _SHOWS_TEXT)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
+            return shows and pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _DRAWN
         if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
             field = forms, annotation
             if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
