@@ -1,7 +1,6 @@
 """The PDF reader on small files made on the fly."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.read import read_pdf
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import UnreadableFile
 from support.pdf_writer import WORDS, PdfPage, check_document, made, pdf_of, prose, write_pdf
 from support.threads import at_once
 
@@ -251,23 +250,6 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
 def test_short_words_that_are_set_wide(drawn: str) -> None:
     page = PdfPage(operations=[f"BT /F1 12 Tf 72 700 Td {drawn} ET"])
     assert made([page]).text == ("No one" if "TJ" in drawn else "Notice of a meeting")
-
-
-def test_boxes_need_the_same_file(tmp_path: Path) -> None:
-    data = pdf_of(prose(20))
-    path = tmp_path / "a.pdf"
-    path.write_bytes(data)
-    document = read_pdf(data, "a.pdf", str(path))
-    (box,) = document.boxes(0, 9)
-    assert box.page == 1
-    assert 71 < box.left < 75
-    assert 792 - 700 - 10 < box.top < box.bottom < 792 - 700 + 4
-    path.write_bytes(data + b"\n")
-    with pytest.raises(InputError, match="changed"):
-        document.boxes(0, 9)
-    path.unlink()
-    with pytest.raises(InputError, match=r"a\.pdf"):
-        document.boxes(0, 9)
 
 
 def test_threads_take_turns() -> None:
