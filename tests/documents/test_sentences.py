@@ -221,11 +221,3 @@ def test_any_text_is_tiled(text: str, blocks: list[int]) -> None:
         after = next((offset for offset in ink if offset >= block), None)
         if after is not None and ink[0] < after:
             assert after in starts
-
-
-@settings(max_examples=60, deadline=None)
-@given(texts)
-def test_borders_survive_as_blocks(text: str) -> None:
-    starts = {start for start, _ in split(text)}
-    again = {start for start, _ in split(text, sorted(starts))}
-    assert starts <= again
