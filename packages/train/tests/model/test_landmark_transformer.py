@@ -26,7 +26,6 @@ from support.tiny_models import CLS, SEP, TEXTS, encoder
 
 C, M, PAD = 1, 2, 0
 Z = [11, 12, 13, 14, 15, 16, 17]
-A = [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2]
 
 
 def settings_of(**fields: Any) -> LmkSettings:
@@ -57,14 +56,6 @@ def pooled(*rows: Row, padding: int = PAD) -> list[list[float]]:
     ids, *masks = pad(rows, padding)
     result: list[list[float]] = pool(states_of(ids), *masks).tolist()
     return result
-
-
-def test_seven_tokens_by_threes() -> None:
-    """A landmark closes every piece, the short last one too; the vector is their mean."""
-    row = row_of(Z, 3)
-    assert row.ids == A
-    assert row.landmarks == [4, 8, 10]
-    assert pooled(row)[0] == pytest.approx([7.333333, 60.0], abs=1e-5)
 
 
 @settings(max_examples=60, deadline=None)
