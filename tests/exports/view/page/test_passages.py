@@ -140,10 +140,6 @@ def test_notes_are_those_of_python(foreign_page: Page, foreign: Index) -> None:
     assert {"no package of Milepost r", "the model hardly knows t"} <= said
 
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-
 SCRIPTS = (
     "Пчёлы строят соты.\n\nΟι μέλισσες χτίζουν κερήθρες.\n\nالنحل يبني الأقراص.\n\n"
     "मधुमक्खियाँ छत्ते बनाती हैं।\n\nՄեղուները բջիջներ են կառուցում։\n\nதேனீக்கள் கூடுகளை கட்டுகின்றன.\n"
