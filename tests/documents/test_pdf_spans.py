@@ -1,6 +1,5 @@
 """Boxes of spans of a PDF, as it was read and as it is stored."""
 
-import random
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,6 @@ from milepost.index import Index
 from milepost.testing import fake_index
 from milepost.types import Box
 from support.pdf_writer import PdfPage, one_page, with_stream_table, write_pdf
-
-REAL = ["pdf-table-prices.pdf", "pdf-paper-two-column.pdf", "pdf-report-single-column.pdf"]
 
 
 def inside(data: bytes, boxes: list[Box]) -> str:
@@ -83,19 +80,6 @@ def test_turned_and_cropped_pages(rotate: int, crop: tuple[int, ...] | None) -> 
     for box in document.boxes(0, len(document.text)):
         assert 0 <= box.left < box.right <= sizes[box.page][0]
         assert 0 <= box.top < box.bottom <= sizes[box.page][1]
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("name", REAL)
-def test_real_files(shared_data: Path, name: str) -> None:
-    data = (shared_data / "files" / name).read_bytes()
-    document, choice = read_pdf(data, name, None), random.Random(1)
-    for _ in range(2):
-        start = choice.randrange(len(document.text))
-        end = min(len(document.text), start + 200)
-        assert letters(document.text[start:end]) in letters(
-            inside(data, document.boxes(start, end))
-        )
 
 
 def test_a_text_that_is_not_that_of_the_page_has_none() -> None:
