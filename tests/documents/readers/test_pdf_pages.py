@@ -22,12 +22,6 @@ def test_two_alike_pages_are_no_proof() -> None:
     assert text.count("Bill no. 88") == 2
 
 
-def test_the_first_copy_of_a_running_head_stays() -> None:
-    """It is said once, and apart from a paragraph that goes on over the page."""
-    pages = [_page("The Book of Mills", "It was the year", f"of {word} and") for word in "abcd"]
-    assert _text(*pages).count("The Book of Mills") == 1
-
-
 def test_long_lines_differ_by_their_digits() -> None:
     """Sentences at the top of pages that differ in a number are all kept."""
     long = "Those who read part {} of this long guide will want to know what comes after it."
