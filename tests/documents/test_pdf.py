@@ -131,17 +131,6 @@ def test_list_items_begin_blocks() -> None:
     assert document.blocks == (0, document.text.index("\n") + 1)
 
 
-def test_large_lines_are_headings_where_there_are_no_bookmarks() -> None:
-    page = PdfPage()
-    page.text(72, 740, "Great Title", 24)
-    page.text(72, 700, "A Section", 16)
-    page.lines(72, 670, prose(60))
-    document = made([page])
-    heads = [(m.value, m.level) for m in document.marks if m.kind == "heading"]
-    assert heads == [("Great Title", 1), ("A Section", 2)]
-    assert document.heading(len(document.text) - 1) == "A Section"
-
-
 def test_letters_without_a_code_point_are_noted() -> None:
     """Two digits of a font that does not tell its letters; a bullet alone is no word."""
     page, other = PdfPage(), PdfPage()
