@@ -231,7 +231,7 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
 @pytest.mark.parametrize(
     "drawn",
     [
-        "6 Tc (Notice of a meeting) Tj",
+        "4 Tc (Notice of a meeting) Tj",
         "(N o t i c e   o f   a   m e e t i n g) Tj",
         "[(N)-450(o)-450( )-450(o)-450(n)-450(e)] TJ",
     ],

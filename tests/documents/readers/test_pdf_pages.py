@@ -40,13 +40,6 @@ def test_numbers_of_lines() -> None:
         assert {*"1234"}.isdisjoint(_text(page, page)) == dropped
 
 
-def test_letters_set_wide() -> None:
-    page = PdfPage()
-    page.operations.append("BT /F1 12 Tf 4 Tc 1 0 0 1 72 700 Tm (OPEN ALL DAY) Tj 0 Tc ET")
-    page.text(72, 600, "Some other words.", 12)
-    assert _text(page).startswith("OPEN ALL DAY")
-
-
 def test_mirrored_letters() -> None:
     page = PdfPage()
     page.operations.append(
