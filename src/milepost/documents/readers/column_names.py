@@ -89,11 +89,14 @@ def table_starts(rows: Sequence[Row]) -> list[int]:
         start, first = starts[-1], known.get(tuple(names), at)
         if first > at - 2 or count_filled(names) < 2 or not all(map(is_label, filter(None, names))):
             continue
-        if names_columns(rows[start:at], first - start, second=True):
+        end = min(at, first + 1 + _SAMPLE)
+        if names_columns(rows[start:end], first - start, second=True):
             numbers = range(1, min(max(1, first - start), at - first - 1) + 1)
             above = takewhile(partial(_is_above, rows, at, first), numbers)
             starts.append(min([at, *(at - k for k in above)]))
             known = _first_rows(rows, starts[-1])
+        elif end < at:
+            del known[tuple(names)]  # the sample would be the same for each that is like it
     return starts
 
 
