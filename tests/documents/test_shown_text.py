@@ -211,7 +211,6 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<table><tr><td>A<td style='visibility:hidden'>no<td>b<tr><td>1<td>2<td>3</table>",
          "A | | b 1 | 2 | 3"),
         ("<math><mfrac linethickness='0'><mi>n</mi><mn>2</mn></mfrac></math>", "n; 2"),
-        ("<select><option>A<option>no</select><select size=2><option>no</select>", "A"),
         ("<ol style='list-style:hebrew'><li value=15>A<li style='display:block'>b</ol>",
          "טו. A - b"),
         ("<aside epub:type=footnote hidden>A</aside>", "A"),

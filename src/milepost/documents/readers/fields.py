@@ -15,6 +15,7 @@ _OVER = re.compile(
 )
 """A reading above its word, or a sign around it: only the word is text."""
 
+_LONGEST = 2000  # characters of an instruction that is read
 _LEFT_OUT = (
     (re.compile(r"\s*EQ\s", re.I), "a formula in a field"),
     (re.compile(r"\s*(?:AUTONUM|LISTNUM)", re.I), "a number of a paragraph in a field"),
@@ -27,6 +28,8 @@ def resolved(instruction: str) -> str:
     >>> resolved(' SYMBOL 109 \\f "Symbol" \\s 10 '), resolved("MACROBUTTON No [name]")
     ('µ', '[name]')
     """
+    if len(instruction) > _LONGEST:
+        return ""
     if match := _SYMBOL.match(instruction):
         return symbol(int(match[1], 0), match[2] or "")
     match = _BUTTON.match(instruction) or _OVER.match(instruction)

@@ -9,7 +9,7 @@ from milepost.documents.readers.archive import parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
-from milepost.documents.readers.html_fields import is_chosen, typed
+from milepost.documents.readers.html_fields import typed
 from milepost.documents.readers.html_styles import (
     PLAIN,
     SET_APART,
@@ -146,7 +146,7 @@ class Walk:
                     return False
                 self._text.leave_out(node.text(deep=True), "text that the style sheet hides")
             return True
-        if (tag == "option" and not is_chosen(node)) or (
+        if (tag == "option" and "selected" not in attributes) or (
             tag == "dialog" and "open" not in attributes
         ):
             return True
