@@ -79,7 +79,7 @@ def plan(
         signature = None if path.is_dir() else file_signature(path)
         skipped[str(path)] = Planned(str(path), "skip", why, signature[0] if signature else None)
 
-    inside, folders = find_files([local_path(path) for path in paths], failed, pictures, skip)
+    inside, readable = find_files([local_path(path) for path in paths], failed, pictures, skip)
     made = []
     for path in inside:
         info = known.get(str(path))
@@ -92,7 +92,7 @@ def plan(
     if rebuild:
         gone = [name for name in before if name not in present]
     else:
-        gone = vanished(known.values(), folders, present, failed)
+        gone = vanished(known.values(), readable, present, failed)
     for name in gone:
         source = before[name].source
         there = source is not None and Path(source).exists()

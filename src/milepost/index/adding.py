@@ -45,7 +45,7 @@ def add_sources(
     places = [source_place(source) for source in sources if not isinstance(source, Document)]
     stored = {info.name: info for info in _documents(store)}
     pictures = intake.wanted_pictures(stored, ocr)
-    inside, folders = intake.find_places(places, tally.failed, pictures, stored)
+    inside, readable = intake.find_places(places, tally.failed, pictures, stored)
     work.extend(inside)
     present = set(map(intake.name_of, work))
     done: set[str] = set()
@@ -80,7 +80,7 @@ def add_sources(
                 read=read,
                 known=known,
             )
-    gone = intake.vanished(_documents(store), folders, present, tally.failed) if prune else []
+    gone = intake.vanished(_documents(store), readable, present, tally.failed) if prune else []
     return finish(store, tally, gone, begun)
 
 

@@ -119,15 +119,15 @@ def find_files(
     whether an image file in a folder is wanted, ``on_skip`` is told what is skipped in one.
     """
     inside: dict[Path, None] = {}
-    folders: list[Path] = []
+    readable: list[Path] = []
     for path in paths:
         try:
             inside |= dict.fromkeys(files([path], failed, picture, on_skip))
         except MilepostError as error:
             failed[str(path)] = str(error)
         else:
-            folders.append(path)  # a file, too, which may have taken the place of a folder
-    return list(inside), folders
+            readable.append(path)  # a file, too, which may have taken the place of a folder
+    return list(inside), readable
 
 
 def find_places(
@@ -141,12 +141,12 @@ def find_places(
     An empty prefix is an error unless some of the documents ``stored``, by name, lie in it.
     """
     inside: dict[str, File] = {}
-    folders: list[Place] = []
+    readable: list[Place] = []
     for each in places:
         if isinstance(each, Path):
             files_below, listed = find_files([each], failed, picture)
             inside |= {str(file): file for file in files_below}
-            folders += listed
+            readable += listed
             continue
         try:
             below = objects(each, picture)
@@ -157,17 +157,17 @@ def find_places(
         else:
             inside |= {str(file): file for file in below}
             if [str(file) for file in below] != [str(each)]:
-                folders.append(each)
-    return list(inside.values()), folders
+                readable.append(each)
+    return list(inside.values()), readable
 
 
 def vanished(
     stored: Iterable[DocumentInfo],
-    folders: Sequence[Place],
+    readable: Sequence[Place],
     present: Container[str],
     failed: Iterable[str],
 ) -> list[str]:
-    """Name the stored documents whose files are in the given folders no longer, nor ``present``.
+    """Name the stored documents whose files are in the given places no longer, nor ``present``.
 
     Files in places that have ``failed`` may still exist, so they are not named.
     """
@@ -177,7 +177,7 @@ def vanished(
         for info in stored
         if info.name not in present
         and info.source is not None
-        and any(is_below(info.source, folder) for folder in folders)
+        and any(is_below(info.source, folder) for folder in readable)
         and not any(is_below(info.source, folder) for folder in unknown)
     ]
 
