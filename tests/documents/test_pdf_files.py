@@ -164,6 +164,6 @@ def test_bad_files_are_named_with_their_reason() -> None:
 
 @pytest.mark.shared
 def test_pages_without_text_are_noted() -> None:
-    (note,) = _real("pdf-report-single-column.pdf").notes
+    note = _real("pdf-report-single-column.pdf").notes[0]
     assert note.startswith("pages 1, 46 have hardly any text (scanned?); --ocr auto takes about")
     assert _real("pdf-truncated-recoverable.pdf").notes[0].startswith("pages 9-23")

@@ -41,6 +41,11 @@ HIDDEN = {
     "left of the page": page_of(drawn(SECRET).replace("72 600", "-400 600")),
     "above the page": page_of(drawn(SECRET, y=900)),
     "tiny": page_of(drawn(SECRET, size=0.4)),
+    "under a box": page_of(drawn(SECRET), "0 g 60 590 300 30 re f"),
+    "under a white box": page_of(drawn(SECRET), "1 g 60 590 300 30 re f"),
+    "under a picture": page_of(
+        drawn(SECRET), "q 300 0 0 30 60 590 cm BI /W 1 /H 1 /CS /G /BPC 8 /F /AHx ID 60> EI Q"
+    ),
     "scaled down": page_of(f"q 0.05 0 0 0.05 70 600 cm {drawn(SECRET, y=0)} Q"),
 }
 
@@ -50,6 +55,9 @@ SHOWN = {
     "white with a black outline": page_of(drawn(SECRET, mode=2, ink="1 g 0 G", size=16)),
     "outlined": page_of(drawn(SECRET, mode=1, ink="1 g 0 G")),
     "small": page_of(drawn(SECRET, size=2)),
+    "in a frame": page_of(drawn(SECRET), "60 590 300 30 re S"),
+    "beside a box": page_of(drawn(SECRET), "0 g 60 570 300 26 re f"),
+    "cut out of a box": page_of(f"q {drawn(SECRET, mode=7, size=20)} 1 0 0 rg 0 0 600 792 re f Q"),
 }
 
 
@@ -210,15 +218,14 @@ MEMBERSHIP = "/OC << /Type /OCMD /OCGs [6 0 R] /P /AllOn >>"
 
 @pytest.mark.parametrize("own", ["/OC 6 0 R", MEMBERSHIP])
 def test_a_form_may_be_in_a_layer_by_itself(own: str) -> None:
-    """One that is off is left out; one that is on is read, also where something covers it."""
+    """One that is off is left out; one that is on is read."""
     data = layered(f"{drawn(SEEN, y=700)} /X0 Do", drawn(SECRET), own)
     document = read_bytes(data, "a.pdf")
     assert document.text.strip() == SEEN
     assert document.notes[0].endswith("(in a layer that is off), left out; --hidden keep reads it")
     assert SECRET in read_bytes(data, "a.pdf", options=KEEP).text
-    for content in ("/X0 Do", "/X0 Do 0.5 g 60 590 300 30 re f"):
-        shown = read_bytes(layered(content, drawn(SECRET), own.replace("6 0 R", "7 0 R")), "a.pdf")
-        assert (shown.text.strip(), shown.notes) == (SECRET, ())
+    shown = read_bytes(layered("/X0 Do", drawn(SECRET), own.replace("6 0 R", "7 0 R")), "a.pdf")
+    assert (shown.text.strip(), shown.notes) == (SECRET, ())
 
 
 @pytest.mark.parametrize(
@@ -226,11 +233,52 @@ def test_a_form_may_be_in_a_layer_by_itself(own: str) -> None:
     [
         drawn(SECRET),
         f"0 g 60 590 300 30 re f {drawn(SECRET, ink='1 g')}",
-        f"{drawn(SECRET)} 0.5 g 60 590 300 30 re f",
         "/X0 Do",
     ],
 )
 def test_a_layer_that_is_on_is_read(content: str) -> None:
     document = read_bytes(layered(f"/OC /On BDC {content} EMC", drawn(SECRET)), "a.pdf")
     assert document.text.strip() == SECRET
+    assert not document.notes
+
+
+def annotated(kind: bytes, drawing: str, words: str) -> bytes:
+    """A page with words and, over them, a note of this kind with this drawing."""
+    content = f"{drawn(SEEN, y=700)} {drawn(words)}".encode()
+    font = b" /Resources << /Font << /F1 5 0 R >> >> "
+    return numbered([
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [6 0 R]"
+        + font + b">>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Annot /Subtype /" + kind + b" /F 4 /Rect [60 590 360 620]"
+        b" /AP << /N 7 0 R >> >>",
+        b"<< /Type /XObject /Subtype /Form /BBox [60 590 360 620] /Length %d" % len(drawing)
+        + font + b">>\nstream\n" + drawing.encode() + b"\nendstream",
+    ])  # fmt: skip
+
+
+def test_boxes_that_a_person_drew_over_words_hide_them() -> None:
+    box, new = "0.9 g 60 590 300 30 re f", drawn("Corrected words.")
+    hidden = read_bytes(annotated(b"Square", box, SECRET), "a.pdf")
+    assert hidden.text == SEEN
+    assert "hidden text" in hidden.notes[0]
+    assert read_bytes(annotated(b"FreeText", f"{box} {new}", SECRET), "a.pdf").text == (
+        f"{SEEN}\n\nCorrected words."
+    )
+    for kind, drawing in ((b"Square", "60 590 300 30 re S"), (b"Highlight", "1 1 0 rg " + box[4:])):
+        assert SECRET in read_bytes(annotated(kind, drawing, SECRET), "a.pdf").text
+
+
+def test_a_label_on_the_box_is_read() -> None:
+    page = page_of(drawn(SECRET), f"1 g 60 590 300 30 re f {drawn('[withheld]')}")
+    assert dropped(page).text == f"{SEEN}\n\n[withheld]"
+
+
+def test_dots_below_what_is_typed_are_not_hidden_words() -> None:
+    typed = f"1 g 60 590 300 30 re f {drawn('Ada Lovelace')}"
+    document = read_bytes(annotated(b"FreeText", typed, "." * 30), "a.pdf")
+    assert "Ada Lovelace" in document.text
     assert not document.notes

@@ -21,7 +21,7 @@ from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 from milepost.wording import CONTROL
 
-TEXT_VERSION = 18
+TEXT_VERSION = 19
 """Raised if a file gives another text or other marks than before, so that indexes in the cache are
 made anew."""
 
@@ -128,7 +128,7 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
         path: the file, or the address of an object (``s3://BUCKET/KEY``, ``gs://``, ``az://``).
         hidden: ``"drop"`` leaves out and ``"keep"`` keeps text in PDFs that is not visible on the
             page (invisible, white on white, off the page, smaller than a point, in a layer that is
-            off). The notes of the document say how much there is.
+            off, under a box or picture). The notes of the document say how much there is.
         ocr: the PDF pages that are read by text recognition: ``"auto"`` those with an image and
             hardly any text, ``"never"`` none, ``"always"`` all. Image files are read unless it is
             ``"never"``. Text recognition needs the extra ``ocr`` and takes seconds per page.

@@ -5,6 +5,7 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     read      the whole process
     file      bytes → an open document, or the reason why it cannot be opened
     glyphs    a page with what is typed on it → its characters with positions
+    annotations  values of fields, notes and boxes → a part of the page
     writing   the objects that draw them; with glyphs, the only file that calls pdfium for text
     native    calls of pdfium with plain handles
     vertical  characters below each other → columns, turned to lie on their side

@@ -2,24 +2,18 @@
 
 Only this file and ``writing`` call pdfium's text functions. It knows characters, not lines.
 
-What is typed on a page (values of form fields, text boxes, stamps) becomes a part of it: a viewer
-shows it, but pdfium's text functions do not know it. pdfium can draw it into the page that it holds
-in memory; the file stays as it is.
-
 pdfium returns coordinates in the space of the page (y upwards, no rotation). They are converted to
 *displayed* coordinates: points from the top left corner of the page as a viewer shows it.
 """
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -27,18 +21,25 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost._forking import free_in_child
+from milepost.documents.readers.pdf.annotations import clear_drawings, draw_in
 from milepost.documents.readers.pdf.hidden import hidden_kinds
-from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
-from milepost.documents.readers.pdf.picture import objects
-from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers
+from milepost.documents.readers.pdf.native import (
+    INT,
+    plain,
+    reference,
+    references,
+    results,
+)
+from milepost.documents.readers.pdf.picture import bounds, objects
+from milepost.documents.readers.pdf.records import BLANKS, NONE, Flags, Floats, Integers
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
 PDFIUM = free_in_child(threading.RLock())
 """Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
 
-
-_BLANKS = (2, 3, 9, 10, 13, 32, 0x7F, 0xA0, 0xAD, 0x3000, *range(0x2000, 0x2010))
+_DRAWING = 2000
+"""Paths on a page from which it is a drawing, whose lines are no table and hide nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,9 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
     typed = None
     try:
         if page and forms:  # pdfium draws the fields that the file has no drawing of
-            _clear_drawings(page, forms)
+            clear_drawings(page, forms)
             pdfium.FORM_OnAfterLoadPage(page, forms)
-        if page and (typed := _draw_in(page, forms)) is not None:
+        if page and (typed := draw_in(page, forms)) is not None:
             if forms:
                 pdfium.FORM_OnBeforeClosePage(page, forms)
             pdfium.FPDF_ClosePage(page)
@@ -134,9 +135,8 @@ def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool
             pdfium.FPDFPage_SetRotation(page, upright)
             text = pdfium.FPDFText_LoadPage(page)
             written = read_writing(text)
-        glyphs = _characters(text, written, display, ink)
-        hidden = hidden_kinds(display, glyphs, layers=layers)
-        glyphs = replace(glyphs, hidden=hidden, typed=typed)
+        glyphs = replace(_characters(text, written, display, ink), typed=typed)
+        glyphs = replace(glyphs, hidden=hidden_kinds(display, glyphs, layers=layers))
         return with_columns(replace(glyphs, unknown=_unknown(reference(text), glyphs)))
     finally:
         pdfium.FPDFText_ClosePage(text)
@@ -179,7 +179,7 @@ def _unknown(handle: Any, glyphs: Glyphs) -> int:
     glyphs are no letters, others are such by chance.
     """
     code = glyphs.code
-    seen = (glyphs.hidden == 0) & ~glyphs.generated & ~np.isin(code, _BLANKS)
+    seen = (glyphs.hidden == 0) & ~glyphs.generated & ~np.isin(code, BLANKS)
     control = seen & ((code < 32) | ((code > 126) & (code < 160)))
     lost = control | (seen & (code >= 0xE000) & (code < 0xF900))
     around = np.pad(seen, 1)
@@ -246,6 +246,15 @@ class Display:
         """Addresses and kinds of the objects on the page; some have thousands."""
         return objects(reference(self.page), 0, self.texts)
 
+    @cached_property
+    def paths(self) -> tuple[Integers, Floats]:
+        """Places of the paths among the objects, and their displayed boxes; none of a drawing."""
+        items, kinds = self.objects
+        places = np.flatnonzero(kinds == pdfium.FPDF_PAGEOBJ_PATH)
+        places = places if len(places) <= _DRAWING else NONE
+        left, bottom, right, top = bounds(references(items[places])).T
+        return places, self.boxes(left, top, right, bottom)
+
     def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Convert points of the page to displayed ones."""
         bounds = self._bounds
@@ -264,125 +273,3 @@ class Display:
         return np.stack(
             [np.minimum(x0, x1), np.minimum(y0, y1), np.maximum(x0, x1), np.maximum(y0, y1)], axis=1
         )
-
-
-_SHOWS_TEXT = ("Tj", "TJ", "'", '"', " Do")  # a stamp may hold its text in a part of its own
-_NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
-_TEXTS = (
-    pdfium.FPDF_FORMFIELD_TEXTFIELD,
-    pdfium.FPDF_FORMFIELD_COMBOBOX,
-    pdfium.FPDF_FORMFIELD_LISTBOX,
-)
-_DRAWN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_SIGNATURE)
-"""Fields that may have a drawing alone, without a value."""
-_COMB = 1 << 24  # flag of a field: each letter in a box of its own
-_BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
-"""Annotations whose words are not on the page: comments."""
-
-
-def _clear_drawings(page: Any, forms: Any) -> None:
-    """Take drawings without words from fields, which pdfium would not draw anew."""
-    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
-        annotation = pdfium.FPDFPage_GetAnnot(page, number)
-        if not annotation:
-            continue
-        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
-        is_text = pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _TEXTS
-        drawn = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal) if is_text else ""
-        if is_text and not any(sign in drawn for sign in _SHOWS_TEXT):
-            pdfium.FPDFAnnot_SetAP(annotation, normal, None)
-        pdfium.FPDFPage_CloseAnnot(annotation)
-
-
-def _draw_in(page: Any, forms: Any) -> int | None:
-    """Draw typed text into a page; the lock must be held.
-
-    Returns:
-        The number of characters that the page had before, and it must be loaded again; None if it
-        has not changed.
-    """
-    count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
-    typed = [_is_typed(page, number, forms) for number in range(count)]
-    if not any(typed):
-        return None
-    text = pdfium.FPDFText_LoadPage(page)
-    before = max(0, pdfium.FPDFText_CountChars(text))
-    pdfium.FPDFText_ClosePage(text)
-    for number in reversed(range(count)):
-        if not typed[number]:
-            pdfium.FPDFPage_RemoveAnnot(page, number)
-    done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
-    return before if done == pdfium.FLATTEN_SUCCESS else None
-
-
-def _is_typed(page: Any, number: int, forms: Any) -> bool:
-    """Whether an annotation shows text on the page that belongs to the document."""
-    annotation = pdfium.FPDFPage_GetAnnot(page, number)
-    if not annotation:
-        return False
-    try:
-        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        if kind in _BESIDE or pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
-            return False
-        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
-        instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
-        shows = any(sign in instructions for sign in _SHOWS_TEXT)
-        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
-            return shows and pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _DRAWN
-        if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
-            field = forms, annotation
-            if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
-                return _write(annotation, text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field))
-            if pdfium.FPDFAnnot_GetFormFieldType(*field) == pdfium.FPDF_FORMFIELD_LISTBOX:
-                chosen = ", ".join(_chosen(*field))
-                return (chosen.isascii() and _write(annotation, chosen)) or shows
-            if not shows and pdfium.FPDFAnnot_IsChecked(*field):
-                return _write(annotation, "[x]")
-        if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
-            said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
-            return _write(annotation, said)
-        return shows
-    finally:
-        pdfium.FPDFPage_CloseAnnot(annotation)
-
-
-def _chosen(forms: Any, field: Any) -> list[str]:
-    """The options chosen in a list, which is drawn with all of them."""
-    return [
-        text_of(pdfium.FPDFAnnot_GetOptionLabel, forms, field, number)
-        for number in range(pdfium.FPDFAnnot_GetOptionCount(forms, field))
-        if pdfium.FPDFAnnot_IsOptionSelected(forms, field, number)
-    ]
-
-
-def _write(annotation: Any, words: str) -> bool:
-    """Let an annotation show words in Helvetica; returns whether there are any."""
-    place = pdfium.FS_RECTF()
-    pdfium.FPDFAnnot_GetRect(annotation, place)
-    wide, high = place.right - place.left, abs(place.top - place.bottom)
-    size = max(1.0, min(12.0, 0.8 * high))
-    lines = [
-        part for line in words.splitlines() for part in wrap(line, max(10, int(2 * wide / size)))
-    ]
-    shown = "".join(
-        f"({''.join(f'{chr(92)}{byte:03o}' for byte in line.encode('cp1252', 'replace'))}) Tj T* "
-        for line in lines
-    )
-    top = max(place.top, place.bottom) - size
-    instructions = (
-        f"BT /Helv {size:.1f} Tf {1.2 * size:.1f} TL {place.left:.1f} {top:.1f} Td {shown}ET"
-    )
-    units = (ctypes.c_ushort * (len(instructions) + 1))(*map(ord, instructions))
-    normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
-    return bool(lines) and bool(pdfium.FPDFAnnot_SetAP(annotation, normal, units))
-
-
-def _has_value(annotation: Any) -> bool:
-    """Whether a form field is filled in; it may have its value in the field it belongs to."""
-    if text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"V"):
-        return True
-    if pdfium.FPDFAnnot_GetValueType(annotation, b"V") == pdfium.FPDF_OBJECT_ARRAY:
-        return True
-    if pdfium.FPDFAnnot_HasKey(annotation, b"AS"):
-        return text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"AS") not in ("", "Off")
-    return bool(pdfium.FPDFAnnot_HasKey(annotation, b"Parent"))

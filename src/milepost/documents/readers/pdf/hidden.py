@@ -1,11 +1,11 @@
 """Find text that a reader of the page cannot see: it may be there to mislead a program.
 
-Five kinds: in invisible ink (render mode 3, or fully transparent), white on white, off the page,
-smaller than a point, in a layer that the file switches off. The words that text recognition writes
-in invisible ink over the picture of a page do not count.
+Six kinds: in invisible ink (render mode 3, or fully transparent), white on white, off the page,
+smaller than a point, in a layer that the file switches off, under something else. The words that
+text recognition writes in invisible ink over the picture of a page do not count.
 
 The objects that draw the letters are looked at first; the characters only if an object is suspect,
-and the picture of the page only if one is white or in a layer.
+and the picture of the page only if one is white, in a layer or below a box.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from milepost.documents.readers.pdf.picture import (
     MAX_DEPTH,
     MOSTLY,
     PALE,
+    bounds,
     covered,
     drawn,
     objects,
     on_white,
     seen,
 )
-from milepost.documents.readers.pdf.records import Flags, Integers
+from milepost.documents.readers.pdf.records import BLANKS, NONE, Flags, Integers
 from milepost.documents.readers.pdf.writing import changes
 from milepost.types import Mark
 from milepost.wording import counted
@@ -45,13 +46,17 @@ if TYPE_CHECKING:
 
 KINDS = (
     "", "invisible", "white on white", "off the page", "smaller than a point",
-    "in a layer that is off",
+    "in a layer that is off", "under something else",
 )  # fmt: skip
 """Names of the codes: 0 is text that can be seen."""
 
-_INVISIBLE, _WHITE, _OFF, _TINY, _SWITCHED_OFF = range(1, 6)
+_INVISIBLE, _WHITE, _OFF, _TINY, _SWITCHED_OFF, _COVERED = range(1, 7)
 
 _CLEAR = 12  # of 255: less ink is none
+_FULL = 250  # of 255: ink that nothing shines through
+_SIDE = 3.0  # points: a thinner box hides no letter
+_CORNERS = 6  # parts of a path, at most, that is a box
+_PICTURES = (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING)
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
 
 
@@ -98,12 +103,12 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
     kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
     outside = (right <= 0) | (left >= glyphs.width) | (bottom <= 0) | (top >= glyphs.height)
     kinds[outside] = _OFF
-    printed = ~glyphs.generated & (glyphs.code > 32)
+    printed = ~glyphs.generated & (glyphs.code > 32) & ~np.isin(glyphs.code, BLANKS)
     owner = glyphs.owner
     owners = np.unique(owner[changes(owner)])
     display.texts = owners = owners[owners > 0]
     items = references(owners)
-    invisible, unpainted, white = _inks(owners, items)
+    invisible, unpainted, white, cut_out = _inks(owners, items)
     if len(invisible) or len(white):
         clear = np.isin(owner, invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
@@ -118,6 +123,10 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             kinds[chosen[seen(page, glyphs, turn, chosen)]] = 0
     kinds[~printed] = 0
+    whole = printed & (kinds == 0) & ~np.isin(owner, cut_out)
+    below = _below_others(display, glyphs, np.flatnonzero(whole))
+    if len(below):
+        kinds[below[~seen(page, glyphs, turn, below)]] = _COVERED
     if layers is None:
         return kinds
     inside = [*_in_layers(display.objects, 0, known=layers)]
@@ -128,6 +137,74 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
             chosen = chosen[~shows(page, glyphs, turn, chosen)]
     kinds[chosen] = _SWITCHED_OFF
     return kinds
+
+
+def _below_others(display: Display, glyphs: Glyphs, chosen: Integers) -> Integers:
+    """Those of the chosen characters over whose middle something that may hide it is drawn later.
+
+    Text recognition may write the words of a page under its picture.
+    """
+    items, kinds = display.objects
+    places, boxes = display.paths
+    others = np.flatnonzero(np.isin(kinds, _PICTURES))
+    if glyphs.typed is not None:  # the last object holds what is typed and drawn on the page
+        others = np.append(others, len(items) - 1)
+    if len(others):
+        left, bottom, right, top = bounds(references(items[others])).T
+        boxes = np.vstack([boxes, display.boxes(left, top, right, bottom)])
+        places = np.concatenate([places, others])
+    large = (boxes[:, 2:] - boxes[:, :2] >= _SIDE).all(axis=1)
+    places, boxes = places[large], boxes[large]
+    if not len(places) or not len(chosen):
+        return NONE
+    owner = glyphs.owner[chosen]
+    starts = changes(owner)
+    known = np.argsort(items)
+    drawn = known[np.searchsorted(items, owner[starts], sorter=known).clip(max=len(items) - 1)]
+    drawn[items[drawn] != owner[starts]] = len(items)  # in a form
+    middle = (glyphs.cell[chosen, :2] + glyphs.cell[chosen, 2:]) / 2
+    low, high = np.minimum.reduceat(middle, starts), np.maximum.reduceat(middle, starts)
+    met = drawn < places[:, None]
+    for axis in (0, 1):
+        met &= low[:, axis] < boxes[:, axis + 2, None]
+        met &= high[:, axis] > boxes[:, axis, None]
+    below = np.zeros(len(chosen), np.bool_)
+    run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(chosen)))
+    for number in np.flatnonzero(met.any(axis=1)).tolist():
+        item = items[places[number]]
+        if _hides(item, kinds[places[number]]):
+            box = boxes[number]
+            inside = (middle > box[:2]) & (middle < box[2:])
+            below |= met[number, run] & inside.all(axis=1)
+    if not below.any():
+        return NONE
+    scanned = below.sum() >= _LAYER * len(chosen)
+    if scanned and covered(display.page, glyphs.width * glyphs.height) >= MOSTLY:
+        return NONE
+    # Dots and lines that show where to write are under what is written.
+    words = [chr(code).isalnum() for code in glyphs.code[chosen].tolist()]
+    below &= np.logical_or.reduceat(words, starts)[run]
+    return chosen[below]
+
+
+def _hides(item: int, kind: int, depth: int = 1) -> bool:
+    """Whether an object may hide what is below: a picture, or a filled box, alone or in a form."""
+    if kind != pdfium.FPDF_PAGEOBJ_FORM:
+        return kind in _PICTURES or (kind == pdfium.FPDF_PAGEOBJ_PATH and _is_filled_box(item))
+    inside, kinds = objects(references(np.array([item]))[0], depth)
+    each = zip(inside.tolist(), kinds.tolist(), strict=True)
+    return depth < MAX_DEPTH and any(_hides(*one, depth + 1) for one in each)
+
+
+def _is_filled_box(item: int) -> bool:
+    path = ctypes.cast(int(item), pdfium.FPDF_PAGEOBJECT)
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    ink = [ctypes.c_uint() for _ in range(4)]
+    filled = fill.value and pdfium.FPDFPageObj_GetFillColor(path, *ink)
+    return bool(
+        filled and ink[3].value >= _FULL and pdfium.FPDFPath_CountSegments(path) <= _CORNERS
+    )
 
 
 def _in_layers(found: tuple[Integers, Integers], depth: int, *, known: bool) -> Iterator[int]:
@@ -164,12 +241,12 @@ def _is_layer(mark: int) -> bool:
     return bool(known) and bytes(units) == "OC\0".encode("utf-16-le")
 
 
-def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, Integers, Integers]:
+def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, ...]:
     """Look at the objects of these addresses, which are ``items``: some pages have thousands.
 
     Returns:
         Those in invisible ink; those of them whose mode is to draw nothing; those in white or
-        nearly so.
+        nearly so; those that cut out what is drawn later.
     """
     asked = map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT), items)
     modes = np.fromiter(asked, np.int64, len(items))
@@ -188,4 +265,4 @@ def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, Integers, In
         )
     clear = known & (colour[:, 3] <= _CLEAR)
     pale = known & ~clear & (colour[:, :3].min(axis=1) >= PALE)
-    return owner[clear | (modes == 3)], owner[modes == 3], owner[pale]
+    return owner[clear | (modes == 3)], owner[modes == 3], owner[pale], owner[modes > 3]

@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 NONE: NDArray[Any] = np.zeros(0, np.int64)
+BLANKS = (2, 3, 9, 10, 13, 32, 0x7F, 0xA0, 0xAD, 0x3000, *range(0x2000, 0x2010))
+"""Characters that print nothing."""
 T = TypeVar("T")
 
 

@@ -10,12 +10,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pypdfium2.raw as pdfium
 
 from milepost.documents.readers.pdf.bands import Rule, banded
 from milepost.documents.readers.pdf.lines import turned
-from milepost.documents.readers.pdf.native import references
-from milepost.documents.readers.pdf.picture import bounds
 from milepost.documents.readers.pdf.records import Floats, Line, in_runs, rows_of
 
 if TYPE_CHECKING:
@@ -33,8 +30,6 @@ _FEWEST_LINES = 3
 """Lines from left to right that a table has, at least."""
 _WHOLE = 0.9
 """Share of a table's height that a line between two columns has, at least."""
-_MOST = 2000
-"""Lines on a page, at most: more are a drawing."""
 
 Row = dict[int, list[Line]]
 """The printed lines of each cell of a row that has any, by the number of its column."""
@@ -149,14 +144,9 @@ def drawn_lines(display: Display, angle: int) -> tuple[list[Rule], list[Rule]]:
     They are in the frame of writing in the direction ``angle``. A line across that others down
     stand on is one for each of the cells between them.
     """
-    items, kinds = display.objects
-    paths = references(items[kinds == pdfium.FPDF_PAGEOBJ_PATH])
     across: list[Rule] = []
     down: list[Rule] = []
-    if not 0 < len(paths) <= _MOST:
-        return across, down
-    left, bottom, right, top = bounds(paths).T
-    boxes = display.boxes(left, top, right, bottom)
+    _, boxes = display.paths
     if angle:
         size = display.width, display.height
         ends = turned(boxes[:, :2], angle, *size), turned(boxes[:, 2:], angle, *size)

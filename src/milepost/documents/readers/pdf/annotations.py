@@ -1,0 +1,142 @@
+"""What is typed and drawn on a page of a PDF becomes a part of it.
+
+A viewer shows the values of form fields, text boxes and stamps, but pdfium's text functions do not
+know them, nor the boxes that hide words. pdfium can draw them into the page that it holds in
+memory; the file stays as it is. The lock of ``glyphs`` must be held.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from textwrap import wrap
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from milepost.documents.readers.pdf.native import text_of
+
+_SHOWS_TEXT = ("Tj", "TJ", "'", '"', " Do")  # a stamp may hold its text in a part of its own
+_FILLS = re.compile(r"\b[fFbB]\b")
+"""A box that is drawn over words hides them."""
+_NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
+_TEXTS = (
+    pdfium.FPDF_FORMFIELD_TEXTFIELD,
+    pdfium.FPDF_FORMFIELD_COMBOBOX,
+    pdfium.FPDF_FORMFIELD_LISTBOX,
+)
+_DRAWN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_SIGNATURE)
+"""Fields that may have a drawing alone, without a value."""
+_COMB = 1 << 24  # flag of a field: each letter in a box of its own
+_BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
+"""Annotations whose words are not on the page: comments."""
+
+
+def clear_drawings(page: Any, forms: Any) -> None:
+    """Take drawings without words from fields, which pdfium would not draw anew."""
+    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+        is_text = pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _TEXTS
+        drawn = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal) if is_text else ""
+        if is_text and not any(sign in drawn for sign in _SHOWS_TEXT):
+            pdfium.FPDFAnnot_SetAP(annotation, normal, None)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def draw_in(page: Any, forms: Any) -> int | None:
+    """Draw typed text into a page; the lock must be held.
+
+    Returns:
+        The number of characters that the page had before, and it must be loaded again; None if it
+        has not changed.
+    """
+    count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
+    typed = [_is_typed(page, number, forms) for number in range(count)]
+    if not any(typed):
+        return None
+    text = pdfium.FPDFText_LoadPage(page)
+    before = max(0, pdfium.FPDFText_CountChars(text))
+    pdfium.FPDFText_ClosePage(text)
+    for number in reversed(range(count)):
+        if not typed[number]:
+            pdfium.FPDFPage_RemoveAnnot(page, number)
+    done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
+    return before if done == pdfium.FLATTEN_SUCCESS else None
+
+
+def _is_typed(page: Any, number: int, forms: Any) -> bool:
+    """Whether an annotation shows text of the document, or a box that may hide some."""
+    annotation = pdfium.FPDFPage_GetAnnot(page, number)
+    if not annotation:
+        return False
+    try:
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind in _BESIDE or pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+            return False
+        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+        instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
+        if kind == pdfium.FPDF_ANNOT_SQUARE:
+            return bool(_FILLS.search(instructions))
+        shows = any(sign in instructions for sign in _SHOWS_TEXT)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
+            return shows and pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _DRAWN
+        if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
+            field = forms, annotation
+            if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
+                return _write(annotation, text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field))
+            if pdfium.FPDFAnnot_GetFormFieldType(*field) == pdfium.FPDF_FORMFIELD_LISTBOX:
+                chosen = ", ".join(_chosen(*field))
+                return (chosen.isascii() and _write(annotation, chosen)) or shows
+            if not shows and pdfium.FPDFAnnot_IsChecked(*field):
+                return _write(annotation, "[x]")
+        if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
+            said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
+            return _write(annotation, said)
+        return shows
+    finally:
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _chosen(forms: Any, field: Any) -> list[str]:
+    """The options chosen in a list, which is drawn with all of them."""
+    return [
+        text_of(pdfium.FPDFAnnot_GetOptionLabel, forms, field, number)
+        for number in range(pdfium.FPDFAnnot_GetOptionCount(forms, field))
+        if pdfium.FPDFAnnot_IsOptionSelected(forms, field, number)
+    ]
+
+
+def _write(annotation: Any, words: str) -> bool:
+    """Let an annotation show words in Helvetica; returns whether there are any."""
+    place = pdfium.FS_RECTF()
+    pdfium.FPDFAnnot_GetRect(annotation, place)
+    wide, high = place.right - place.left, abs(place.top - place.bottom)
+    size = max(1.0, min(12.0, 0.8 * high))
+    lines = [
+        part for line in words.splitlines() for part in wrap(line, max(10, int(2 * wide / size)))
+    ]
+    shown = "".join(
+        f"({''.join(f'{chr(92)}{byte:03o}' for byte in line.encode('cp1252', 'replace'))}) Tj T* "
+        for line in lines
+    )
+    top = max(place.top, place.bottom) - size
+    instructions = (
+        f"BT /Helv {size:.1f} Tf {1.2 * size:.1f} TL {place.left:.1f} {top:.1f} Td {shown}ET"
+    )
+    units = (ctypes.c_ushort * (len(instructions) + 1))(*map(ord, instructions))
+    normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+    return bool(lines) and bool(pdfium.FPDFAnnot_SetAP(annotation, normal, units))
+
+
+def _has_value(annotation: Any) -> bool:
+    """Whether a form field is filled in; it may have its value in the field it belongs to."""
+    if text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"V"):
+        return True
+    if pdfium.FPDFAnnot_GetValueType(annotation, b"V") == pdfium.FPDF_OBJECT_ARRAY:
+        return True
+    if pdfium.FPDFAnnot_HasKey(annotation, b"AS"):
+        return text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"AS") not in ("", "Off")
+    return bool(pdfium.FPDFAnnot_HasKey(annotation, b"Parent"))
