@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,3 +161,11 @@ def test_files_have_the_properties_of_their_item(tmp_path: Path) -> None:
 def test_other_files_have_none(tmp_path: Path) -> None:
     assert zotero.described(str(tmp_path / "a.pdf")) == {}
     assert zotero.described(str(tmp_path / "storage" / "ABCD1234" / "a.pdf")) == {}
+
+
+def test_words_stay_words_and_dates_of_numpy_dates() -> None:
+    made = checked({"title": 1984, "author": "Orwell", "date": np.datetime64("2020-01-02", "ns")})
+    assert made == {"title": "1984", "author": "Orwell", "date": "2020-01-02"}
+    assert cleaned({"title": 7.5})["title"] == "7.5"
+    with pytest.raises(InputError, match="only strings"):
+        checked({"tags": {"a", 1}})

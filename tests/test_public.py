@@ -20,6 +20,7 @@ from milepost import errors
 from milepost.errors import MilepostError, nearest
 from milepost.language.patterns import late
 from milepost.testing import fake_encoder, fake_index
+from milepost.types import Mark
 from support.cli_process import loaded, python
 
 HEAVY = {
@@ -197,3 +198,34 @@ def test_a_search_does_not_compile_what_only_reading_needs() -> None:
         "assert not any('match' in vars(each) for each in (breaks._BEYOND, lines._FULL_WIDTH))"
     )
     python("-c", code, check=True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"marks": (Mark(0, "page", "iv"),)},
+        {"marks": (Mark(0, "hidden", ""),)},
+        {"marks": None},
+        {"notes": "one note"},
+        {"blocks": ("a",)},
+    ],
+)
+def test_a_document_of_wrong_parts_is_refused_at_once(wrong) -> None:
+    with pytest.raises(TypeError, match=next(iter(wrong))[:-1]):
+        milepost.Document("a", "Bees make wax.", **wrong)
+
+
+def test_a_document_takes_lists_and_paths_and_can_be_written() -> None:
+    given = milepost.Document(
+        "a", "wax \ud83d", [Mark(0, "heading", "\udcff")], Path("a.txt"), notes=["\ud800"]
+    )
+    assert given.text == "wax \ufffd"
+    assert (given.marks[0].value, given.notes, given.source) == ("\ufffd", ("\ufffd",), "a.txt")
+
+
+def test_an_error_is_one_line_of_characters() -> None:
+    error = MilepostError("no a\nb\x1b[31m\ud800", "--x\ny")
+    assert str(error).isprintable()
+    assert (str(errors.missing_file("postgresql://bob:SECRET@h/x?k=SECRET"))).startswith(
+        "postgresql://h/x does not exist"
+    )

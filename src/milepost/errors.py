@@ -7,9 +7,14 @@ traceback.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from pathlib import PurePath
 from typing import Literal
+
+from milepost.wording import CONTROL
+
+_SECRETS = re.compile(r"([a-z][a-z0-9+.-]+:/+)(?:[^/]*@)?([^?#]*).*", re.IGNORECASE | re.DOTALL)
 
 # Comparing a name with more names than this takes seconds.
 _MAX_COMPARED = 20_000
@@ -27,9 +32,10 @@ class MilepostError(Exception):
     """
 
     def __init__(self, problem: str, hint: str = "") -> None:
-        self.problem = problem
-        self.hint = hint
-        super().__init__(f"{problem}; try: {hint}" if hint else problem)
+        # Names of files may hold any characters: they must not break the line.
+        self.problem = CONTROL.sub("\N{REPLACEMENT CHARACTER}", problem)
+        self.hint = CONTROL.sub("\N{REPLACEMENT CHARACTER}", hint)
+        super().__init__(f"{self.problem}; try: {self.hint}" if hint else self.problem)
 
 
 class InputError(MilepostError):
@@ -125,11 +131,25 @@ class PackageMismatch(MilepostError):
     """One of Milepost's own packages is of another version than Milepost."""
 
 
+def without_secrets(address: str) -> str:
+    """An address without user, password and query; anything else as it is.
+
+    >>> without_secrets("https://anna:secret@example.com/v1?key=1"), without_secrets("a?b.txt")
+    ('https://example.com/v1', 'a?b.txt')
+    """
+    found = _SECRETS.fullmatch(address)
+    return found[1] + found[2] if found else address
+
+
 def missing_file(path: object, more: str = "") -> UnreadableFile:
-    """The error of a path that does not exist, or is a web address; ``more`` is what follows."""
-    web = any(scheme in str(path) for scheme in ("http:/", "https:/"))
-    hint = "download it first: web addresses are not read" if web else "check the path"
-    return UnreadableFile(f"{path} does not exist{more}", hint)
+    """The error of a path that does not exist, or is an address; ``more`` is what follows."""
+    shown = without_secrets(str(path))
+    hint = "check the path"
+    if shown.startswith(("http:/", "https:/")):
+        hint = "download it first: web addresses are not read"
+    elif shown.startswith(("postgres", "lance")) and ":/" in shown:
+        hint = "--db ADDRESS: an index is no file"
+    return UnreadableFile(f"{shown} does not exist{more}", hint)
 
 
 def first_line(error: BaseException) -> str:

@@ -23,6 +23,8 @@ MAX_KEYS = 64  # keys of a document
 MAX_CHARACTERS = 1_000  # characters of a string
 MAX_KEY = 64  # characters of a key
 
+_TEXTS = ("title", "author", "language")  # keys whose values are words
+
 _KEY = re.compile(r"[a-z_][\w.-]*")
 _NOT_KEY = re.compile(r"[^\w.-]+")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:$|[T ])")
@@ -112,7 +114,7 @@ def checked(given: Mapping[str, Any]) -> Properties:
             )
         plain = _value(value, strict=key)
         if plain is not None:
-            made[key] = _dated(key, plain)
+            made[key] = _fitting(key, plain)
     return Properties(made)
 
 
@@ -128,7 +130,7 @@ def cleaned(given: Mapping[str, Any]) -> Properties:
         name = _NOT_KEY.sub("_", name)[:MAX_KEY]
         plain = _value(value)
         if plain is not None and _KEY.fullmatch(name) and name not in made:
-            made[name] = _dated(name, plain)
+            made[name] = _fitting(name, plain)
         if len(made) == MAX_KEYS:
             break
     return Properties(made) if made else EMPTY
@@ -169,7 +171,8 @@ def iso_date(written: str) -> str | None:
 
 def _value(value: Any, *, strict: str = "") -> Value | None:
     if hasattr(value, "tolist"):  # of NumPy
-        value = value.tolist()
+        date = str(value.dtype).startswith("datetime64")  # those in nanoseconds become numbers
+        value = value.astype("datetime64[s]").tolist() if date else value.tolist()
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -197,7 +200,7 @@ def _value(value: Any, *, strict: str = "") -> Value | None:
 def _several(values: Any, strict: str) -> tuple[str, ...] | None:
     texts: dict[str, None] = {}
     size = 0
-    for each in sorted(values) if isinstance(values, set | frozenset) else values:
+    for each in sorted(values, key=str) if isinstance(values, set | frozenset) else values:
         if isinstance(each, bool | int | float) and not strict:
             each = str(each)
         if not isinstance(each, str):
@@ -224,8 +227,10 @@ def _text(text: str) -> str:
     return unicodedata.normalize("NFC", plain)[:MAX_CHARACTERS].rstrip()
 
 
-def _dated(key: str, value: Value) -> Value:
-    """The value of ``date`` in the form that filters compare, where it has a known one."""
+def _fitting(key: str, value: Value) -> Value:
+    """The value as filters compare it: a title may be a number, a date has one form if known."""
+    if key in _TEXTS and isinstance(value, float):
+        return f"{value:.15g}"
     if key != "date":
         return value
     if isinstance(value, float) and value.is_integer() and 1000 <= value <= 9999:

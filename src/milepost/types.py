@@ -5,6 +5,7 @@ Offsets are always code points of ``Document.text``; ends are exclusive.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,6 +20,7 @@ from milepost.reading_options import Hidden as Hidden
 from milepost.reading_options import Ocr as Ocr
 from milepost.reading_options import OnPage as OnPage
 from milepost.reading_options import ReadOptions as ReadOptions
+from milepost.wording import whole
 
 Span = tuple[int, int]
 
@@ -45,6 +47,8 @@ _INSIDE: dict[str, tuple[str, ...]] = {
     "sheet": ("row",),
 }
 """Kinds of marks that end where a mark of this kind begins."""
+
+_NUMBERS = ("page", "hidden", "table")  # kinds whose values are numbers that are computed with
 
 _PLACES = {
     "message": "mail of {}",
@@ -180,9 +184,29 @@ class Document:
     locator: Callable[[int, int], list[Box]] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("name", "text"):
+        for name in ("name", "text", "hash"):
             if not isinstance(value := getattr(self, name), str):
                 raise WrongType(f"{name} must be str, not {type(value).__name__}")
+        for name, kind in (("marks", Mark), ("notes", str), ("blocks", int)):
+            several = getattr(self, name)
+            if not isinstance(several, list | tuple) or not all(
+                isinstance(each, kind) for each in several
+            ):
+                raise WrongType(f"{name} must be a tuple of {kind.__name__}")
+            object.__setattr__(self, name, tuple(several))
+        if not all(mark.value.isascii() for mark in self.marks):
+            marks = tuple(replace(mark, value=whole(mark.value)) for mark in self.marks)
+            object.__setattr__(self, "marks", marks)
+        for mark in self.marks:
+            if mark.kind in _NUMBERS and not all(map(str.isdecimal, mark.value.split() or [""])):
+                raise WrongType(
+                    f"the mark of a {mark.kind} at {mark.offset} must be a number, not "
+                    f"{mark.value!r}"
+                )
+        if self.source is not None:
+            object.__setattr__(self, "source", str(os.fspath(self.source)))  # it may be a path
+        object.__setattr__(self, "text", whole(self.text))
+        object.__setattr__(self, "notes", tuple(map(whole, self.notes)))
         object.__setattr__(self, "properties", checked(self.properties))
 
     def boxes(self, start: int, end: int) -> list[Box]:

@@ -10,6 +10,8 @@ CONTROLS = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 class: they break lines, reorder text, or cannot be written as UTF-8."""
 CONTROL = re.compile(f"[{CONTROLS}]")
 
+_HALF = re.compile(r"[\ud800-\udfff]")
+
 _OPTION = re.compile(r"; (?:(?!; ).)*?(?<![^\s(])--[a-z].*", re.DOTALL)
 
 WEAK = 20  # percentage below which a passage is probably no answer
@@ -19,6 +21,18 @@ PROBABLE = WEAK / 100
 
 _SCALE = ((70, "very likely"), (40, "likely"), (WEAK, "possible"))
 _WEAK = "related, but probably not an answer"
+
+
+def whole(text: str) -> str:
+    """A text of the same length in which halves of surrogate pairs are U+FFFD.
+
+    They are no characters, and cannot be written as UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text
 
 
 def counted(number: int, noun: str) -> str:

@@ -108,3 +108,17 @@ def test_requests_keep_their_distance():
 def test_an_address_that_is_none(url):
     with pytest.raises(InputError, match="is not an address"):
         Endpoint(url, "small")
+
+
+def test_secrets_of_addresses_stay_out_of_messages():
+    for url in ("http://u:SECRET@h:99999/v1", "http://h:bad/v1?api-key=SECRET"):
+        with pytest.raises(InputError) as wrong:
+            Endpoint(url, "small")
+        assert "SECRET" not in str(wrong.value)
+    said = Reply({"error": "no rights: api-key=SECRET"}, 401)
+    moved = Reply({}, 307, {"Location": "https://u:p@elsewhere/v1?api-key=SECRET"})
+    for reply in (said, moved):
+        with serving(reply) as chat, pytest.raises(MilepostError) as refused:
+            Endpoint(f"{chat.url}?api-key=SECRET", "small", wait_s=0.001).ask(ASKED)
+        assert "SECRET" not in str(refused.value)
+        assert "u:p" not in str(refused.value)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.errors import BadQuestion, InputError, StoreError
+from milepost.errors import BadQuestion, InputError, StoreError, WrongModel
 from milepost.index import Index
 from milepost.index.intake import Step
 from milepost.search import Query
-from milepost.testing import fake_index
+from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, Mark
 from support.ranking_cases import BOOK
 from support.small_index import BEES, GOLD, MODEL, everything
@@ -262,3 +262,18 @@ def test_the_options_hold_for_many_questions() -> None:
     assert index.search_many(["wax"], min_score=1.0) == [[]]
     with pytest.raises(BadQuestion):
         index.search_many(["wax", "?!"])
+
+
+def test_other_notes_and_blocks_are_a_change(tmp_path: Path) -> None:
+    with milepost.open(tmp_path / "i", model=fake_encoder()) as index:
+        for more in ({"notes": ("one",)}, {"notes": ("two",)}, {"blocks": (0, 5)}):
+            report = index.add(milepost.Document("a", "Bees make wax.", **more))
+            assert not report.unchanged, more
+        assert index.add(milepost.Document("a", "Bees make wax.", blocks=(0, 5))).unchanged
+
+
+def test_a_question_of_another_model_is_refused() -> None:
+    with fake_index({"a": "Bees make wax."}) as index:
+        query = milepost.Query.parse("wax", fake_encoder(dimensions=96))
+        with pytest.raises(WrongModel, match="another model"):
+            index.search(query)

@@ -1,6 +1,7 @@
 """``/documents``: uploads survive, names are tamed, pages and boxes agree."""
 
 import io
+import json
 import os
 import signal
 import time
@@ -294,3 +295,29 @@ def test_the_upload_of_another_server_is_not_swept(tmp_path: Path) -> None:
     os.utime(old, (hours_ago, hours_ago))
     Library(fake_index({}), uploads).sweep()
     assert list(uploads.iterdir()) == [fresh]
+
+
+def test_a_removed_sidecar_takes_its_properties_along(writable) -> None:
+    running, client = writable
+    upload(client, "hive.txt", b"Bees make wax.\n")
+    got = upload(client, "hive.txt.meta.json", b'{"project": "hive"}').json()["documents"][0]
+
+    def properties() -> dict[str, Any]:
+        running.indexed(client)
+        listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+        return next(each["properties"] for each in listed if each["name"] == "hive.txt")
+
+    assert properties() == {"project": "hive"}
+    assert client.delete(f"/documents/{got['id']}").status_code == 200
+    assert properties() == {}
+
+
+def test_half_a_character_of_a_notebook_spoils_no_answer(writable) -> None:
+    running, client = writable
+    cell = {"cell_type": "code", "source": ["print('honey \ud83d')"], "outputs": []}
+    book = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    upload(client, "honey.ipynb", book.encode())
+    running.indexed(client)
+    found = client.post("/search", json={"question": "honey"})
+    assert found.status_code == 200
+    assert "honey \ufffd" in found.text

@@ -214,6 +214,8 @@ REFUSED = (
     ("lance+s3://bucket/notes?s3cret", "options of the address cannot be read"),
     ("lance+s3://bucket?region=s3cret", "names no bucket or no path"),
     ("lance+s3://bucket/notes?endpoint=http://anna:s3cret@host", "not an http or https URL"),
+    ("postgresql://anna:s3[cret@db.example/notes", "holds"),
+    ("lance+s3://[s3cret/notes", "holds"),
     ("lance://", "names no folder"),
     ("notes/postgresql://anna:s3cret@db.example", "cannot hold an index"),
 )

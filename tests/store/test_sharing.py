@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import subprocess
 import threading
@@ -12,8 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import milepost
 from milepost.errors import IndexBusy
 from milepost.store import Entry, erase_store
+from milepost.testing import fake_encoder
 from support.store_checks import put_numbered, refuses, refuses_writes
 from support.store_entries import Child, entry, holds, numbered, opened, rows
 from support.store_reads import nearest, reads
@@ -209,3 +212,16 @@ def test_threads_share_a_store(place: Path | str) -> None:
             done.set()
 
     assert at_once(read, read, read, write) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="lists open files by /proc")
+def test_an_index_that_is_forgotten_lets_its_folder_go(tmp_path: Path) -> None:
+    with milepost.open(tmp_path / "i", model=fake_encoder()):
+        pass
+    held = []
+    for _ in range(2):
+        for _ in range(5):
+            milepost.open(tmp_path / "i", model=fake_encoder()).documents()
+        gc.collect()
+        held.append(len(list(Path("/proc/self/fd").iterdir())))
+    assert held[0] == held[1]

@@ -20,7 +20,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from milepost.chat.reading import Reading, streamed, whole
 from milepost.chat.thinking import apart, without_thoughts
-from milepost.errors import InputError, MilepostError
+from milepost.errors import InputError, MilepostError, without_secrets
 
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 """Statuses worth another attempt."""
@@ -76,7 +76,9 @@ class Endpoint:
         report: Callable[[str], object] = lambda _: None,
     ) -> None:
         if not _is_address(url):
-            raise InputError(f"{url!r} is not an address", f"{_OPTION} http://HOST:PORT/v1")
+            raise InputError(
+                f"{without_secrets(url)!r} is not an address", f"{_OPTION} http://HOST:PORT/v1"
+            )
         if timeout_s <= 0 or tries < 1 or wait_s < 0 or per_minute < 0:
             raise InputError("a limit of the endpoint is out of range", "numbers above 0")
         if not key.isascii() or not key.isprintable():
@@ -93,6 +95,7 @@ class Endpoint:
         self._target = urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
         self.model = model
         self.requests = 0
+        self._secrets = [each for each in (key, parts.query) if each]
         self._key, self._key_name = key, key_name
         self._timeout, self._tries, self._wait = timeout_s, tries, wait_s
         self._apart = 60.0 / per_minute if per_minute else 0.0
@@ -158,7 +161,7 @@ class Endpoint:
                 problem = str(reason) or type(error).__name__
             except ValueError as error:
                 problem, unread = f"its answer has an unknown form ({error})", True
-            problem = self._without_key(problem)
+            problem = self._without_secrets(problem)
             if begun:
                 raise NoResponse(f"the answer broke off: {problem}")
             if number < self._tries:
@@ -180,12 +183,14 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {self._key}"
         return Request(self._target, data, headers, method="POST")
 
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "…") if self._key else text
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "…")
+        return text
 
     def _judge(self, error: HTTPError) -> tuple[str, float]:
         """The problem and the wait asked for, where another try may help; else raises."""
-        problem = self._without_key(f"HTTP {error.code}{_said(error)}")
+        problem = self._without_secrets(f"HTTP {error.code}{_said(error)}")
         if error.code in _THIS_ONE:
             raise NoResponse(problem)
         if error.code in _AGAIN:
@@ -196,7 +201,9 @@ class Endpoint:
             404: f"check {_OPTION} (it often ends in /v1) and the model's name",
         }
         moved = error.headers.get("Location") if 300 <= error.code < 400 else None
-        hint = f"{_OPTION} {moved}, its new address" if moved else hints.get(error.code, "")
+        hint = hints.get(error.code, "")
+        if moved:
+            hint = self._without_secrets(f"{_OPTION} {without_secrets(moved)}, its new address")
         raise MilepostError(
             f"{self.url}: {problem}", hint or f"check {_OPTION} and the model's name"
         )

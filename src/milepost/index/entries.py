@@ -24,12 +24,12 @@ _GAP = re.compile(r"\n[^\S\n]*\n")
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
-    """Whether exactly this text with its pages, headings and tables is indexed.
+    """Whether exactly this text with its pages, headings, tables and notes is indexed.
 
     Versions of Milepost may read the same file otherwise.
     """
-    said = stored.hash, stored.characters, stored.source
-    if said != (document.hash, len(document.text), document.source):
+    said = stored.hash, stored.characters, stored.source, stored.notes
+    if said != (document.hash, len(document.text), document.source, document.notes):
         return False
     with store.snapshot() as state:
         now = state.info(stored.name)
@@ -39,11 +39,11 @@ def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
 
 
 def hashed(document: Document) -> Document:
-    """Return the document with a hash; that of its text if the caller has set none."""
+    """Return the document with a hash; that of its text, and of its blocks, if it has none."""
     if document.hash:
         return document
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return replace(document, hash=digest)
+    blocks = repr(document.blocks) if document.blocks else ""
+    return replace(document, hash=hashlib.sha256((document.text + blocks).encode()).hexdigest())
 
 
 def entry(

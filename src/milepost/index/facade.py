@@ -16,7 +16,7 @@ from milepost.documents import locator
 from milepost.encoder import Encoder
 from milepost.encoder.engine.languages import supported_languages
 from milepost.encoder.reranker import preload
-from milepost.errors import StoreError, WrongType
+from milepost.errors import StoreError, WrongModel, WrongType
 from milepost.filters import Filter, as_filter
 from milepost.index.adding import add_sources
 from milepost.index.intake import Known, Step
@@ -296,6 +296,9 @@ class Index:
         if not queries:
             return []
         model = self._search_model(any(query.rerank for query in queries))
+        width = self.model.manifest.dimensions
+        if any(query.vector.shape != (width,) for query in queries):
+            raise WrongModel("the question was encoded by another model", "index.search(TEXT)")
         with self._store.snapshot() as state:
             if documents is not None:
                 names = resolve_names(documents, state)

@@ -117,7 +117,8 @@ class KnownFiles:
         ]
 
     def _entry(self, store: Store, path: Path, lines: Sequence[_Line]) -> Entry | None:
-        for folder, name, digest in lines:
+        now = file_signature(path)
+        for folder, name, digest in lines if now is not None else ():
             held = None
             with suppress(StoreError):
                 if folder == self._folder:
@@ -134,8 +135,10 @@ class KnownFiles:
             if held is None:  # removed or changed meanwhile
                 _run(self._database, _FORGET, folder, name)
                 continue
-            if (held.document.name, held.signature) == (str(path), file_signature(path)):
+            if (held.document.name, held.signature) == (str(path), now):
                 return held
+            if held.signature is None or held.signature[0] != path.stat().st_size:
+                continue  # its properties are those of its sidecar, too
             moved = replace(held.document, name=str(path), source=str(path))
             return replace(held, document=described(moved, str(path)))
         return None

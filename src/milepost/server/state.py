@@ -51,7 +51,8 @@ class State:
     async def searching(self, work: Callable[[], T], *, patient: bool = False) -> T:
         """Run a search in a thread; indexing pauses meanwhile. Status 503 where too many wait.
 
-        One that is ``patient`` waits however many do, as a part of an answer that has begun.
+        One that is ``patient`` waits however many do, as a part of an answer that has begun. One
+        whose client has left goes on to its end, and counts until then: a thread cannot be stopped.
         """
         if self.waiting >= self.settings.max_waiting and not patient:
             raise HttpError(503, "too many searches wait", "later", {"Retry-After": "2"})
@@ -62,7 +63,7 @@ class State:
 
         self.waiting += 1
         try:
-            return await run_sync(governed, limiter=self.searches, abandon_on_cancel=True)
+            return await run_sync(governed, limiter=self.searches)
         finally:
             self.waiting -= 1
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from milepost._paths import below_home
 from milepost.errors import StoreError
@@ -61,7 +61,7 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
         return f"{TABLES}://{Path(folder).absolute().as_posix()}"
     if kind == BUCKETS:
         return _bucket(written)
-    parts = urlsplit(written)
+    parts = _split(written, name)
     if parts.netloc.count("@") > 1 or "@" in parts.path or parts.fragment:
         raise StoreError(
             f"{name} cannot be read: a password holds one of / @ #", "%2F, %40 and %23 for these"
@@ -69,10 +69,17 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
     return written
 
 
+def _split(written: str, name: str) -> SplitResult:
+    try:
+        return urlsplit(written)
+    except ValueError:  # it takes a bracket for the beginning of a number
+        raise StoreError(f"{name} cannot be read: it holds [ or ]", "%5B and %5D") from None
+
+
 def _bucket(written: str) -> str:
     """Check the address of an index in a bucket; what may be a secret is not repeated."""
     example = "lance+s3://BUCKET/PATH?endpoint=URL&region=NAME"
-    parts = urlsplit(written)
+    parts = _split(written, "the address of a bucket")
     if "@" in parts.netloc or ":" in parts.netloc:
         raise StoreError(
             "the address of a bucket contains credentials or a port",
@@ -86,7 +93,7 @@ def _bucket(written: str) -> str:
         raise StoreError("the options of the address cannot be read", example) from None
     if parts.fragment or any(key not in _BUCKET_OPTIONS for key, _ in given):
         raise StoreError("the address has an option other than endpoint and region", example)
-    endpoint = urlsplit(dict(given).get("endpoint", "https://"))
+    endpoint = _split(dict(given).get("endpoint", "https://"), "the endpoint")
     if endpoint.scheme not in ("http", "https") or "@" in endpoint.netloc:
         raise StoreError("the endpoint of the address is not an http or https URL", example)
     return f"{BUCKETS}{written[len(BUCKETS) :]}"

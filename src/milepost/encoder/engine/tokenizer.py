@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +9,11 @@ from typing import TYPE_CHECKING
 
 from milepost.encoder.engine.words import Seen, Words, divides_words
 from milepost.errors import ModelError
+from milepost.wording import whole
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
     from tokenizers import Tokenizer as Backend
-
-
-_LONE = re.compile(r"[\ud800-\udfff]")
-"""A lone surrogate, which is not a character; the tokenizer would reject the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class Tokenizer:
         White space around a sentence is ignored, and the span of a token excludes leading white
         space.
         """
-        clean = [_LONE.sub("\ufffd", sentence) for sentence in sentences]
+        clean = [*map(whole, sentences)]
         if not self._holds_space:
             return [
                 self._plain(sentence, encoding)

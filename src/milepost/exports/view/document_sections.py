@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from os.path import commonpath
@@ -22,10 +21,7 @@ from milepost.search.scope import EVERYTHING
 from milepost.store import DocumentInfo, Snapshot
 from milepost.store.sqlite.segment import pack as packed_rows
 from milepost.table_rows import Tables
-from milepost.wording import without_options
-
-_LONE = re.compile("[\ud800-\udfff]")
-"""Half a pair of surrogates: a browser would join two of them to one character."""
+from milepost.wording import whole, without_options
 
 
 def add_documents(pack: Pack, state: Snapshot) -> set[str]:
@@ -51,19 +47,19 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     pack.facts["documents"] = [
         {
             "id": document_id(info.name),
-            "name": _shown(name),
+            "name": whole(name),
             "characters": info.characters,
             "sentences": info.sentences,
-            "notes": [_shown(without_options(note)) for note in info.notes],
+            "notes": [whole(without_options(note)) for note in info.notes],
             "reference": _reference(info),
         }
         for info, name in zip(infos, names, strict=True)
     ]
-    pack.add_json("texts", [_shown(text) for text in texts])
+    pack.add_json("texts", [whole(text) for text in texts])
     pack.add_json(
         "marks",
         [
-            [[mark.offset, mark.kind, _shown(mark.value), mark.level] for mark in held]
+            [[mark.offset, mark.kind, whole(mark.value), mark.level] for mark in held]
             for held in marks
         ],
     )
@@ -137,8 +133,8 @@ def _reference(info: DocumentInfo) -> dict[str, Any] | None:
     known = reference_of(info)
     if known is None:
         return None
-    authors = [{"family": _shown(name), "given": _shown(first)} for name, first in known.authors]
-    return {"title": _shown(known.title), "authors": authors, "date": known.date}
+    authors = [{"family": whole(name), "given": whole(first)} for name, first in known.authors]
+    return {"title": whole(known.title), "authors": authors, "date": known.date}
 
 
 def names_of(infos: Sequence[DocumentInfo]) -> list[str]:
@@ -151,8 +147,3 @@ def names_of(infos: Sequence[DocumentInfo]) -> list[str]:
     except ValueError:
         return [str(name) for name in names]
     return [str(name.relative_to(shared)) if name != shared else name.name for name in names]
-
-
-def _shown(text: str) -> str:
-    """A text of the same length without lone surrogates."""
-    return _LONE.sub("\ufffd", text)

@@ -12,6 +12,7 @@ from fastapi import APIRouter, File, Query, Response, UploadFile
 from pydantic import BaseModel, Field, SecretStr
 
 from milepost.documents import reader_process, recognition
+from milepost.documents.sidecar import described
 from milepost.errors import StorageFull, UnknownDocument
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
@@ -203,6 +204,8 @@ def remove(
         except UnknownDocument:
             name = state.library.discard(identity)
             report = RemovalReport(files=(name,))
+            if (file := described(name)) is not None:  # without the properties that it had
+                state.indexer.add([file])
         else:
             name = info.name
             report = state.library.remove([info], now=now)

@@ -30,6 +30,8 @@ class Hold:
             os.close(self._file)
             self._file = None
 
+    __del__ = close  # of an index that nobody has closed
+
 
 @contextmanager
 def unused(path: Path) -> Iterator[bool]:

@@ -102,10 +102,7 @@ def read_properties(document: Any) -> Properties:
     """The properties of an open document; the lock of ``glyphs`` must be held."""
 
     def said(key: str) -> str | None:
-        try:
-            return str(document.get_metadata_value(key)) or None
-        except (ValueError, OSError):  # half a character
-            return None
+        return text_of(pdfium.FPDF_GetMetaText, document.raw, key.encode()) or None
 
     return metadata.properties(
         title=_title(said("Title") or ""),

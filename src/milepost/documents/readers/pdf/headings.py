@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+import pypdfium2.raw as pdfium
+
 from milepost.documents.readers.builder import labels
+from milepost.documents.readers.pdf.native import text_of
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line, in_runs
 
@@ -43,8 +46,8 @@ def read_outline(document: Any) -> Outline:
     for bookmark in document.get_toc():
         target = bookmark.get_dest()
         index = target.get_index() if target is not None else None
-        title = "".join(c if c.isprintable() else " " for c in bookmark.get_title() or "")
-        title = " ".join(title.encode("utf-8", "ignore").decode("utf-8").split())
+        title = text_of(pdfium.FPDFBookmark_GetTitle, bookmark.raw)
+        title = " ".join("".join(c if c.isprintable() else " " for c in title).split())
         if title:
             found.append((0 if index is None else index + 1, title, min(bookmark.level + 1, 6)))
     return found
