@@ -41,17 +41,15 @@ def serve(db: Path, state: child.ChildState) -> int:
     from milepost.server.app import create_app
     from milepost.server.running import listen, run
     from milepost.server.settings import ServeSettings
-    from milepost.server.starting import Starting
 
     state.watch()
     settings = ServeSettings(port=0)
     socket = listen(settings)
     with workload.opened(db) as index:
         app = create_app(index, settings, uploads=db / "uploads")
-        starting = Starting(lambda _: app, settings)
         state.shared.port = socket.getsockname()[1]
         state.shared.begun = 1
-        run(starting, socket, show=False, quiet=True, note=lambda _: None)
+        run(app, settings, socket, show=False, quiet=True, note=lambda _: None)
     return 0
 
 

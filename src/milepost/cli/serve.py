@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +16,6 @@ from milepost.cli.sources import check_recognition, local_sources, served_index
 from milepost.store.address import data_folder
 
 if TYPE_CHECKING:
-    import threading
-
-    from fastapi import FastAPI
-
     from milepost.index import Index
     from milepost.server.settings import ServeSettings
 
@@ -114,9 +109,8 @@ def serve(
 
     check_extra("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL", extra="serve")
     check_recognition(options.ocr)
-    from milepost.server.running import listen, run
+    from milepost.server.running import ended_at_once, listen, run
     from milepost.server.settings import MEBIBYTE, ServeSettings
-    from milepost.server.starting import Starting
 
     chosen = ServeSettings(
         host=host,
@@ -135,23 +129,17 @@ def serve(
         ocr=options.ocr,
     )
     sources = local_sources(options.paths)
-    # Before the model is loaded: a port in use is known at once.
+    # Before the model is loaded: a port in use is known at once, and connections wait.
     with listen(chosen) as socket, ExitStack() as held:
-
-        def made(opened: threading.Event) -> FastAPI:
+        with ended_at_once():
             index, folder = _index(options, chosen)
             held.enter_context(index)
-            opened.set()
-            with ThreadPoolExecutor(1) as beside:
-                loading = beside.submit(lambda: index.model)  # while the application is imported
-                from milepost.index.known_files import KnownFiles
-                from milepost.server.app import create_app
+            from milepost.index.known_files import KnownFiles
+            from milepost.server.app import create_app
 
-                loading.result()
             known = KnownFiles(folder)
-            return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources, known=known)
-
-        run(Starting(made, chosen), socket, show=show, quiet=options.settings.quiet, note=say)
+            app = create_app(index, chosen, uploads=folder / UPLOADS, sources=sources, known=known)
+        run(app, chosen, socket, show=show, quiet=options.settings.quiet, note=say)
 
 
 def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:

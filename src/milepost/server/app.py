@@ -94,7 +94,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         tasks.append(asyncio.create_task(app.state.tools.run()))
     state.indexer.start()
     try:
-        state.ready = True
         yield
     finally:
         for task in tasks:

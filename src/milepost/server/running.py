@@ -6,24 +6,24 @@ import os
 import signal
 import socket
 import threading
-import time
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from milepost.errors import InputError
 from milepost.server.connections import LimitedProtocol, limits
 from milepost.server.prefix import Prefixed
 from milepost.server.settings import ServeSettings
-from milepost.server.starting import Starting
 
 _GRACE = 10  # seconds that requests have to end after the server was asked to
 
 
 def listen(settings: ServeSettings) -> socket.socket:
-    """A socket that listens on the address of the settings."""
+    """A socket that listens on the address of the settings; connections wait to be accepted."""
     try:
         family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
         # Only of a socket that says TCP asyncio sets TCP_NODELAY; without, each request after the
@@ -32,6 +32,7 @@ def listen(settings: ServeSettings) -> socket.socket:
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind((settings.host, settings.port))
+            made.listen(limits()[1])
         except (OSError, UnicodeError):
             made.close()
             raise
@@ -43,8 +44,17 @@ def listen(settings: ServeSettings) -> socket.socket:
     return made
 
 
+def ended_at_once() -> AbstractContextManager[None]:
+    """Let SIGTERM and Ctrl-C end the process at once, while there is no request to answer.
+
+    The first process of a container would ignore SIGTERM otherwise.
+    """
+    return _on_signals(_end)
+
+
 def run(
-    app: Starting,
+    app: ASGIApp,
+    settings: ServeSettings,
     at: socket.socket,
     *,
     show: bool,
@@ -53,14 +63,12 @@ def run(
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that run are answered first.
 
-    SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised, and so is what
-    an application that was being made has failed with. ``note`` prints a line, and none if
-    ``quiet``; ``show`` opens the page in a browser.
+    SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised. ``note`` prints
+    a line, and none if ``quiet``; ``show`` opens the page in a browser.
     """
     host, port = at.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{'localhost' if host in ('0.0.0.0', '::') else shown}:{port}/"
-    settings = app.settings
     most, backlog = limits()
     config = uvicorn.Config(
         Prefixed(app, settings.root_path) if settings.root_path else app,
@@ -76,54 +84,53 @@ def run(
         timeout_keep_alive=30,
     )
     server = uvicorn.Server(config)
-
-    def announce() -> None:
-        """Say the address once the server answers; end it where its application cannot be made."""
-        while not (server.started and app.opened.is_set()):
-            if server.should_exit:
-                return
-            time.sleep(0.02)
-        failed = app.error is not None
-        if not quiet and not failed:
-            note(f"serving {address} (Ctrl-C stops it)")
-        if show and not failed:
-            webbrowser.open(address)
-        app.done.wait()
-        server.should_exit |= app.error is not None
-
-    threading.Thread(target=announce, daemon=True).start()
     with _ended_by_signals(server):
+        if not quiet:
+            note(f"serving {address} (Ctrl-C stops it)")
+        if show:  # in a thread: a browser of the terminal returns when it is left
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server.run(sockets=[at])
-    if app.error is not None:
-        raise app.error
 
 
 @contextmanager
 def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
     """Let SIGTERM and Ctrl-C end the server in good order, and a second Ctrl-C the process at once.
 
-    That kill is as safe as any other: what is written takes its place when it is whole. uvicorn's
-    own way would wait for threads, however often somebody asks.
+    uvicorn's own way would wait for threads, however often somebody asks.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # uvicorn hears no signals then
-        return
     interrupted = False
 
-    def end(sig: int, frame: object) -> None:
+    def end(sig: int, frame: FrameType | None) -> None:
         nonlocal interrupted
         if interrupted and sig == signal.SIGINT:
-            os.write(2, b"milepost: interrupted\n")
-            os._exit(128 + signal.SIGINT)
+            _end(sig, frame)
         interrupted |= sig == signal.SIGINT
         server.should_exit = True
 
     server.handle_exit = end  # type: ignore[method-assign]
-    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
+    with _on_signals(end):
+        yield
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Call this on SIGTERM and Ctrl-C; in another thread than the main one nothing is heard."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, handler) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-    if interrupted:
-        raise KeyboardInterrupt
+        for each, old in before.items():
+            signal.signal(each, old)
+
+
+def _end(sig: int, frame: FrameType | None) -> None:
+    """End the process; as safe as any kill: what is written takes its place when it is whole."""
+    if sig == signal.SIGTERM:
+        os._exit(0)
+    os.write(2, b"milepost: interrupted\n")
+    os._exit(128 + signal.SIGINT)

@@ -32,8 +32,7 @@ class State:
     """The parts of a server.
 
     ``pages`` is the process that finds boxes and draws pages; ``searches`` lets so many run as the
-    settings say; ``waiting`` is the number of those that run or wait. It is ``ready`` when the
-    model and the index are open.
+    settings say; ``waiting`` is the number of those that run or wait.
     """
 
     settings: ServeSettings
@@ -46,7 +45,6 @@ class State:
     governor: Governor
     searches: anyio.CapacityLimiter
     waiting: int = 0
-    ready: bool = False
 
     async def searching(self, work: Callable[[], T], *, patient: bool = False) -> T:
         """Run a search in a thread; indexing pauses meanwhile. Status 503 where too many wait.

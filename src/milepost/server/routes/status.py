@@ -13,7 +13,7 @@ from milepost.documents.recognition import check_installed
 from milepost.errors import MissingExtra
 from milepost.index.naming import document_id
 from milepost.server.documents.library import Library
-from milepost.server.failures import HttpError, shown
+from milepost.server.failures import shown
 from milepost.server.state import ServerState, State
 from milepost.wording import without_options
 
@@ -91,9 +91,7 @@ async def health() -> Health:
 
 @router.get("/ready")
 async def ready(state: ServerState) -> Ready:
-    """Whether the model and the index are open; 503 until then."""
-    if not state.ready:
-        raise HttpError(503, "the server is starting", "again in a second", {"Retry-After": "1"})
+    """What the server answers from; requests that come before the model is loaded wait."""
     counted = await run_in_threadpool(state.library.statistics)
     remote = state.settings.language_model
     binary = skipped(pictures=state.library.pictures)
