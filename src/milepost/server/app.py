@@ -54,7 +54,8 @@ def create_app(
     metrics = Metrics()
     app = FastAPI(
         title="Milepost",
-        description="Finds the exact sentences that answer a question.",
+        description="Finds the exact sentences that answer a question. A request may have 1 MiB, "
+        "one for embeddings 16 MiB, an upload what `GET /ready` says.",
         version=milepost.__version__,
         docs_url=None,  # its page loads scripts from another site
         redoc_url=None,

@@ -123,6 +123,8 @@ async def _invalid(request: Request, error: RequestValidationError) -> JSONRespo
         said = "a file with a name is needed; try: curl -F file=@PATH"
     if first["type"] == "extra_forbidden":
         said = "there is no such field" + _known(request)
+    if first["type"] == "json_invalid":
+        where, said = "body", f"not JSON: {first['ctx']['error']} (character {parts[1]})"
     if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
         said = "not a JSON object; try: {…} with Content-Type: application/json"
     return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
@@ -142,6 +144,8 @@ async def _http(request: Request, error: HTTPException) -> Response:
         return no_such_address(request.url.path)
     # An upload is spooled to the disk while it is parsed, and FastAPI makes 400 of any failure.
     cause = error.__cause__
+    if isinstance(cause, ValueError | RecursionError):
+        return answer(422, "body: not JSON in UTF-8, or nested too deep, or with too long a number")
     if isinstance(cause, OSError) and cause.errno in FULL:
         return answer(507, "no space is left for temporary files; try: free some space")
     if isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE):

@@ -36,7 +36,7 @@ class ServeSettings:
             others they are ignored, since a client can send any.
         root_path: prefix of all addresses, such as ``/docs``; "" for none.
         max_upload: bytes of one uploaded file.
-        max_body: bytes of any other request.
+        max_body: bytes of a request for embeddings; any other may have a mebibyte of them.
         rate: requests a second for each client, ten times as many at once; None for no limit.
         max_waiting: requests that may wait for the encoder or a search; more get status 503.
         govern: hold indexing back while searches run.

@@ -22,7 +22,6 @@ from milepost.exports.records import answer_record, shared_record
 from milepost.search import SearchResult
 from milepost.server.documents.library import Library
 from milepost.server.failures import Failure, HttpError, shown
-from milepost.server.routes.bodies import JsonRoute
 from milepost.server.routes.search import Question, found, searched
 from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.types import Passage
@@ -30,7 +29,7 @@ from milepost.verdicts import CheckResult
 
 log = logging.getLogger("milepost.server")
 
-router = APIRouter(tags=["answers"], route_class=JsonRoute, dependencies=[FOLLOWED])
+router = APIRouter(tags=["answers"], dependencies=[FOLLOWED])
 
 _AT_ONCE = 8
 """Answers that are written at the same time; each holds a thread while it waits for words."""

@@ -11,13 +11,13 @@ from pydantic import BaseModel, Field
 from milepost.exports.records import shared_record
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.server.documents.library import Library
-from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
+from milepost.server.routes.bodies import Documents, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
 from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.verdicts import CheckResult, Difference, Verdict
 from milepost.wording import without_options
 
-router = APIRouter(tags=["search"], route_class=JsonRoute, dependencies=[FOLLOWED])
+router = APIRouter(tags=["search"], dependencies=[FOLLOWED])
 
 
 class CheckRequest(RequestBody):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from fastapi import APIRouter, File, Query, Response, UploadFile
 from pydantic import BaseModel, Field, SecretStr
@@ -20,14 +20,14 @@ from milepost.index import RemovalReport
 from milepost.index.naming import document_id
 from milepost.server.documents.library import notes_of, safe_name
 from milepost.server.failures import FULL, HttpError
-from milepost.server.routes.bodies import JsonRoute, RequestBody
+from milepost.server.routes.bodies import RequestBody
 from milepost.server.routes.pages import Offset, is_pdf
 from milepost.server.routes.search import WHERE, Reference, reference_of
 from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.store import DocumentInfo
 from milepost.types import Mark
 
-router = APIRouter(prefix="/documents", tags=["documents"], route_class=JsonRoute)
+router = APIRouter(prefix="/documents", tags=["documents"])
 
 _LONGEST = 200_000  # characters of one answer with text
 _MOST = 10_000  # sentences of one answer
@@ -92,8 +92,6 @@ class Accepted(BaseModel):
 
 class Reading(RequestBody):
     """How a file is read that could not be read."""
-
-    lists: ClassVar = {}
 
     password: SecretStr | None = Field(None, max_length=200, description="What opens a PDF.")
     ocr: bool | None = Field(False, description="Recognise the text of scanned pages.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from milepost.encoder.engine import shipped_models
 from milepost.server.failures import HttpError
-from milepost.server.routes.bodies import MAX_TEXTS, JsonRoute, RequestBody, texts
+from milepost.server.routes.bodies import MAX_TEXTS, RequestBody, texts
 from milepost.server.state import ServerState, State, while_connected
 from milepost.types import Landmarks
 
-router = APIRouter(prefix="/v1", tags=["embeddings"], route_class=JsonRoute)
+router = APIRouter(prefix="/v1", tags=["embeddings"])
 
 _STARTED = int(time.time())
 
@@ -33,11 +33,9 @@ class EmbeddingRequest(RequestBody):
 
     model_config = ConfigDict(extra="ignore")  # OpenAI's clients send more with each version
 
-    lists: ClassVar = {"input": MAX_TEXTS}
-
     input: Texts = Field(
-        description="A text or at most 2,048 of them, of any length: nothing is cut off. "
-        "Token numbers are refused, because they belong to another tokenizer."
+        description="A text or at most 2,048 of them, of any length that fits into a request: "
+        "nothing is cut off. Token numbers are refused, because they belong to another tokenizer."
     )
     model: str | None = Field(
         None, description="The name of the model that is served; see GET /v1/models."

@@ -17,13 +17,13 @@ from milepost.index.naming import document_id
 from milepost.search import Limits, SearchResult
 from milepost.search.heat import peaks, strip
 from milepost.server.documents.library import Library
-from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
+from milepost.server.routes.bodies import Documents, RequestBody
 from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.store import DocumentInfo
 from milepost.types import Passage, Table
 from milepost.wording import nothing_reaches, without_options
 
-router = APIRouter(tags=["search"], route_class=JsonRoute, dependencies=[FOLLOWED])
+router = APIRouter(tags=["search"], dependencies=[FOLLOWED])
 
 T = TypeVar("T")
 
