@@ -1,4 +1,4 @@
-"""The tools on stdin and stdout of a real process: every line is answered, one Ctrl-C ends it."""
+"""The tools on stdin and stdout of a real process: only messages, and one signal ends it."""
 
 import json
 import os
@@ -20,6 +20,17 @@ from support.cli_process import environment
 
 PATIENCE = 60.0
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
 
 class Agent:
     def __init__(self, folder: Path, cache: Path, *words: str) -> None:
@@ -34,12 +45,8 @@ class Agent:
         )
         self._lines: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self.ask(
-            "initialize",
-            protocolVersion="2025-06-18",
-            capabilities={},
-            clientInfo={"name": "test", "version": "1"},
-        )
+        self.send(HELLO)
+        self.got()
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _read(self) -> None:
@@ -90,21 +97,17 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "identity"),
+    "line",
     [
-        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":"\\ud83d"}}', -32700, 7),
-        (b"{not json", -32700, None),
-        (b"[" * 100_000, -32700, None),
-        (b"\xff\xfe", -32700, None),
-        (b'{"id":"x","method":3}', -32600, "x"),
+        b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":"\\ud83d"}}',
+        b"{not json",
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"id":"x","method":3}',
     ],
 )
-def test_a_line_that_is_no_message_is_answered(
-    agent: Agent, line: bytes, code: int, identity: Any
-) -> None:
+def test_a_line_that_is_no_message_does_not_end_it(agent: Agent, line: bytes) -> None:
     agent.send(line)
-    got = agent.got()
-    assert (got["error"]["code"], got["id"]) == (code, identity)
     assert agent.ask("ping")["result"] == {}
 
 
@@ -123,23 +126,66 @@ def test_a_name_is_one_line_and_links_out_of_the_folder_are_not_read(agent: Agen
     assert list(found["names"].values()) == [listed["documents"][0]["name"]]
 
 
-def test_one_interrupt_ends_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_one_signal_ends_it(tmp_path: Path, sent: signal.Signals, code: int) -> None:
     (tmp_path / "notes").mkdir()
     agent = Agent(tmp_path / "notes", tmp_path / "cache")
-    agent.process.send_signal(signal.SIGINT)
-    agent.end(130)
+    agent.process.send_signal(sent)
+    agent.end(code)
+
+
+def session(tmp_path: Path, *python: str, stdout: int) -> subprocess.CompletedProcess[bytes]:
+    """A session of one request, which the end of stdin ends."""
+    (tmp_path / "notes").mkdir()
+    return subprocess.run(
+        [sys.executable, *python, "mcp", tmp_path / "notes", "--model", "landmark-light"],
+        input=json.dumps(HELLO).encode() + b"\n",
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment(), "MILEPOST_CACHE": str(tmp_path / "cache")},
+        check=False,
+    )
+
+
+PRINTING = """
+import os
+from milepost.cli import main
+from milepost.server.mcp import server
+
+make = server.create_server
+
+def create_server(tools):
+    made = make(tools)
+    low = made._lowlevel_server
+    run = low.run
+
+    async def printing(*args):
+        print("printed line")
+        print("held back", end="")
+        os.write(1, b"written")
+        os.system("echo of a child")
+        return await run(*args)
+
+    low.run = printing
+    return made
+
+server.create_server = create_server
+main()
+"""
+
+
+def test_what_libraries_print_is_no_message(tmp_path: Path) -> None:
+    done = session(tmp_path, "-c", PRINTING, stdout=subprocess.PIPE)
+    assert done.returncode == 0
+    (answer,) = done.stdout.splitlines()
+    assert json.loads(answer)["result"]["serverInfo"]["name"] == "milepost"
+    for said in (b"printed line", b"held back", b"written", b"of a child"):
+        assert said in done.stderr
 
 
 def test_a_client_that_is_gone_ends_it(tmp_path: Path) -> None:
     gone, out = os.pipe()
     os.close(gone)
-    done = subprocess.run(
-        [sys.executable, "-m", "milepost", "mcp", tmp_path, "--model", "landmark-light"],
-        input=b"{not json\n",
-        stdout=out,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **environment(), "MILEPOST_CACHE": str(tmp_path / "cache")},
-        check=False,
-    )
+    done = session(tmp_path, "-m", "milepost", stdout=out)
     os.close(out)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -76,6 +76,7 @@ def run(options: SearchOptions) -> None:
     from milepost.server.mcp.server import create_server
     from milepost.server.mcp.stdio import run as serve
     from milepost.server.mcp.tools import Tools
+    from milepost.server.signals import ended_at_once
 
     sources = local_sources(options.paths)
     governor = Governor()
@@ -90,7 +91,7 @@ def run(options: SearchOptions) -> None:
         )
 
     known = KnownFiles(folder, roots=sources)
-    with index:
+    with ended_at_once(), index:
         index.model  # noqa: B018 - loaded now, so that the first question need not wait
         indexer = Indexer(
             index, read, governor.bulk(), end=isolated.close, ocr=options.ocr, known=known

@@ -109,8 +109,9 @@ def serve(
 
     check_extra("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL", extra="serve")
     check_recognition(options.ocr)
-    from milepost.server.running import ended_at_once, listen, run
+    from milepost.server.running import listen, run
     from milepost.server.settings import MEBIBYTE, ServeSettings
+    from milepost.server.signals import ended_at_once
 
     chosen = ServeSettings(
         host=host,

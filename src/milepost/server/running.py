@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
@@ -18,6 +17,7 @@ from milepost.errors import InputError
 from milepost.server.connections import LimitedProtocol, limits
 from milepost.server.prefix import Prefixed
 from milepost.server.settings import ServeSettings
+from milepost.server.signals import end_process, on_signals
 
 _GRACE = 10  # seconds that requests have to end after the server was asked to
 
@@ -42,14 +42,6 @@ def listen(settings: ServeSettings) -> socket.socket:
             f"cannot listen on {settings.host}:{settings.port}: {reason}", "--port 0 for a free one"
         ) from error
     return made
-
-
-def ended_at_once() -> AbstractContextManager[None]:
-    """Let SIGTERM and Ctrl-C end the process at once, while there is no request to answer.
-
-    The first process of a container would ignore SIGTERM otherwise.
-    """
-    return _on_signals(_end)
 
 
 def run(
@@ -103,34 +95,12 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
     def end(sig: int, frame: FrameType | None) -> None:
         nonlocal interrupted
         if interrupted and sig == signal.SIGINT:
-            _end(sig, frame)
+            end_process(sig, frame)
         interrupted |= sig == signal.SIGINT
         server.should_exit = True
 
     server.handle_exit = end  # type: ignore[method-assign]
-    with _on_signals(end):
+    with on_signals(end):
         yield
     if interrupted:
         raise KeyboardInterrupt
-
-
-@contextmanager
-def _on_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Call this on SIGTERM and Ctrl-C; in another thread than the main one nothing is heard."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {each: signal.signal(each, handler) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, old in before.items():
-            signal.signal(each, old)
-
-
-def _end(sig: int, frame: FrameType | None) -> None:
-    """End the process; as safe as any kill: what is written takes its place when it is whole."""
-    if sig == signal.SIGTERM:
-        os._exit(0)
-    os.write(2, b"milepost: interrupted\n")
-    os._exit(128 + signal.SIGINT)
