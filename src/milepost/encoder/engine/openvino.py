@@ -135,17 +135,11 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
 
 def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     """Compile an int8 graph without its activation quantisers; see ``compiled``."""
-    core = _core()
-    cache = (settings or {}).get("CACHE_DIR")
     try:
-        kept = float_graph.cached(core, graph, Path(cache)) if cache else None
-        if kept is not None:
-            try:
-                return _compile(str(kept), settings)
-            except RuntimeError:  # the file is damaged, e.g. by a system crash
-                float_graph.forget(kept)
-        return _compile(float_graph.in_memory(core, graph), settings)
-    except (OSError, RuntimeError) as error:
+        model = _core().read_model(str(graph))
+        float_graph.without_quantizers(model)
+        return _compile(model, settings)
+    except RuntimeError as error:
         raise _failed(graph, "compiled", error) from error
 
 
