@@ -1,15 +1,16 @@
 """What is shown, as functions: rounding, marking, pace, places."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.cli.answer import matched, reflowed
+from milepost.cli.console import progress
 from milepost.cli.console.links import described, link_to
-from milepost.cli.console.options import DB, chosen_db
-from milepost.cli.console.progress import Pace
+from milepost.cli.console.options import DB, Settings, chosen_db
+from milepost.cli.console.progress import Bar
 from milepost.cli.console.screen import visible
 from milepost.cli.explain import summing
 from milepost.index.intake import Step
@@ -52,14 +53,16 @@ def test_words_are_found_in_every_script():
     assert found == ["Building", "1,600", "naïve", "京都"]
 
 
-def test_pace_counts_only_what_had_to_be_read():
-    """Documents passed over at the start do not make the rest look done."""
-    pace = Pace()
-    assert pace.after(Step("c", 3, 4, 0, 0), 100.0) == (0.0, 0.0, None)
-    assert pace.after(Step("c", 3, 4, 10, 5), 101.0) == (0.25, 5.0, 3.0)
-    share, speed, left = pace.after(Step("d", 4, 4, 10, 10), 104.0)
-    assert (share, left) == (1.0, 0.0)
-    assert speed == pytest.approx(15 / 4)
+def test_the_bar_counts_sentences_of_all_documents(monkeypatch):
+    shown = []
+    monkeypatch.setattr(Bar, "show", lambda *args, **fields: shown.append((args[2], fields)))
+    monkeypatch.setattr(progress, "time", Mock(monotonic=Mock(side_effect=[100.0, 101.0, 104.0])))
+    with Bar(Settings()) as bar:
+        for step in (Step("c", 3, 4, 0, 0), Step("c", 3, 4, 10, 5), Step("d", 4, 4, 10, 10)):
+            bar(step)
+    speeds = ("reading", "5 sentences/s", "4 sentences/s")  # 15 sentences in 4 seconds
+    shares = (0.5, 0.625, 1.0)
+    assert shown == [(share, {"speed": speed}) for share, speed in zip(shares, speeds, strict=True)]
 
 
 def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):

@@ -55,7 +55,7 @@ def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):
     code, shown = run_on_terminal("index", notes, "--db", tmp_path / "new", *model)
     assert code == 0
     assert "sentences/s" in shown
-    assert re.search(r"\d:\d\d left", shown)
+    assert re.search(r"\d:\d\d:\d\d", shown)
     code, shown = run_on_terminal("index", notes, "--db", tmp_path / "two", "--quiet", *model)
     assert (code, shown) == (0, "")
 

@@ -75,41 +75,62 @@ class Gauge:
 
 
 class Bar(Gauge):
-    """Progress of reading and encoding."""
+    """Progress of reading and encoding.
+
+    All documents count the same, because their length is unknown before they are read; the
+    current one counts by its sentences.
+    """
 
     def __init__(self, settings: Settings, *, as_json: bool = False) -> None:
         super().__init__(settings, wanted=not as_json)
-        self._pace = Pace()
         self._said: set[str] = set()
         self._says = not settings.quiet and not is_terminal(sys.stderr)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._begun_s = 0.0  # when the first step came
+        self._last: Step | None = None
+        self._finished = 0  # sentences of the documents before the last one
 
     def clear(self) -> None:
         """Remove the bar; the next step begins a new one, with a speed of its own."""
         super().clear()
-        self._pace = Pace()
         self._said.clear()
+        self._begin()
 
     def columns(self) -> Sequence[ProgressColumn]:
         """Share, speed and time left."""
-        from rich.progress import TextColumn
+        from rich.progress import TextColumn, TimeRemainingColumn
 
-        texts = ("{task.percentage:>3.0f}%", "{task.fields[speed]}", "{task.fields[left]}")
-        return [TextColumn(text) for text in texts]
+        texts = ("{task.percentage:>3.0f}%", "{task.fields[speed]}")
+        return [*(TextColumn(text) for text in texts), TimeRemainingColumn()]
 
     def __call__(self, step: Step) -> None:
         """Show a step of ``Index.add``."""
-        share, speed, left = self._pace.after(step, time.monotonic())
+        part = step.done / step.sentences if step.sentences else 0.0
+        share = (step.number - 1 + part) / max(1, step.documents)
         if step.pages:
             self._recognising(step, share)
             return
         place = f"{step.number}/{step.documents} " if step.documents > 1 else ""
+        speed = self._speed(step)
         self.show(
             place + visible_name(PurePath(step.name).name)[-30:],
             share,
             1.0,
             speed=f"{speed:,.0f} sentences/s" if speed else "reading",
-            left=f"{clock(left)} left" if left is not None else "",
         )
+
+    def _speed(self, step: Step) -> float:
+        """Sentences per second since the first step."""
+        now_s = time.monotonic()
+        if self._last is None:
+            self._begun_s = now_s
+        elif self._last.number != step.number:
+            self._finished += self._last.done
+        self._last = step
+        passed_s = now_s - self._begun_s
+        return (self._finished + step.done) / passed_s if passed_s > 0 else 0.0
 
     def _recognising(self, step: Step, share: float) -> None:
         """Show what recognising text costs: on a terminal page by page, else in one line."""
@@ -117,52 +138,9 @@ class Bar(Gauge):
 
         name = visible_name(PurePath(step.name).name)
         left = cost(step.pages - step.pages_done)
-        self.show(
-            name[-30:],
-            share,
-            1.0,
-            speed=f"recognising page {step.pages_done + 1} of {step.pages}",
-            left=f"about {left} left in this file",
-        )
+        page = f"recognising page {step.pages_done + 1} of {step.pages}"
+        self.show(name[-30:], share, 1.0, speed=f"{page}, about {left} left in this file")
         if self._says and step.name not in self._said:
             self._said.add(step.name)
             pages = counted(step.pages, "page")
             say(f"{name}: recognising the text of {pages}, about {left}")
-
-
-class Pace:
-    """From steps to the share done, sentences per second and seconds left.
-
-    All documents count the same, because their length is unknown before they are read; the
-    current one counts by its sentences.
-    """
-
-    def __init__(self) -> None:
-        self._begun: float | None = None
-        self._skipped = 0  # documents before the first one that was read
-        self._before = 0  # sentences of finished documents
-        self._last: Step | None = None
-
-    def after(self, step: Step, now: float) -> tuple[float, float, float | None]:
-        """Take a step and the time in seconds; return share (0–1), sentences/s, seconds left."""
-        if self._begun is None:
-            self._begun, self._skipped = now, step.number - 1
-        if self._last is not None and self._last.number != step.number:
-            self._before += self._last.done
-        self._last = step
-        part = step.done / step.sentences if step.sentences else 0.0
-        share = (step.number - 1 - self._skipped + part) / max(1, step.documents - self._skipped)
-        passed = now - self._begun
-        speed = (self._before + step.done) / passed if passed > 0 else 0.0
-        return share, speed, passed * (1 - share) / share if share > 0.01 else None
-
-
-def clock(seconds: float) -> str:
-    """Format seconds as a time.
-
-    >>> clock(75), clock(7265)
-    ('1:15', '2:01:05')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import click
 
 from milepost._optional import require
 from milepost.cli.console.options import Interrupted, Settings, common, say
-from milepost.cli.console.progress import Gauge, clock
+from milepost.cli.console.progress import Gauge
 from milepost.cli.console.screen import print_line, visible, visible_name
 from milepost.errors import MilepostError
 from milepost.wording import counted
@@ -121,7 +122,8 @@ def train(
 
 
 def _print(done: Trained, budget: int, *, best: bool) -> None:
-    click.echo(f"{done.checkpoint}  ({counted(done.steps, 'step')}, {clock(done.seconds)})")
+    took = timedelta(seconds=round(done.seconds))
+    click.echo(f"{done.checkpoint}  ({counted(done.steps, 'step')}, {took})")
     if done.checks:
         from milepost_train.model.card import mean
 
