@@ -12,7 +12,6 @@ import numpy as np
 
 from milepost.errors import InputError
 from milepost.exports.references import reference_of
-from milepost.exports.view.coding import code
 from milepost.exports.view.pack import Pack, varints
 from milepost.index.naming import document_id
 from milepost.language.stemming import SCRIPTS, stemmer_of
@@ -73,8 +72,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     # As stores on a disk keep them: 8 bits a number, and a scale.
     vectors = state.vectors(infos)
     rows = np.frombuffer(packed_rows(vectors), np.uint8).reshape(len(vectors), -1)
-    values = (rows[:, 4:].view(np.int8).astype(np.int16) + 128).astype(np.uint8)
-    pack.add_symbols("landmarks", code(values, np.zeros(len(values), np.int64)))
+    pack.add_table("landmarks", rows[:, 4:])
     pack.add("landmark scales", np.ascontiguousarray(rows[:, :4]).tobytes())
     tables = [Tables(text, held) for text, held in zip(texts, marks, strict=True)]
     offsets, places = sentences.document_offsets.tolist(), spans.tolist()

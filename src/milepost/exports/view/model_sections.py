@@ -12,7 +12,6 @@ from milepost.encoder import Encoder
 from milepost.encoder.engine.folder import ModelFolder
 from milepost.encoder.engine.languages import supported_languages
 from milepost.errors import ModelError
-from milepost.exports.view.coding import code
 from milepost.exports.view.graph import narrowed, widened
 from milepost.exports.view.network import Network, graph_of, read_network
 from milepost.exports.view.pack import Pack
@@ -67,7 +66,8 @@ def add_model(pack: Pack, encoder: Encoder) -> None:
         "foreign": sorted(FOREIGN_WORDS),
     }
     pack.add("tokens", "\n".join(tokens).encode("utf-8"))
-    _add_table(pack, network)
+    pack.add_table("table", network.codes)
+    pack.add("table scales", network.scales.astype("<f4").tobytes())
     for name, matrix in network.matrices.items():
         _add_matrix(pack, name, matrix)
     sizes = {name: len(vector) for name, vector in network.vectors.items()}
@@ -100,30 +100,17 @@ def _check(network: Network, encoder: Encoder) -> None:
         )
 
 
-def _add_table(pack: Pack, network: Network) -> None:
-    """The token vectors; rows of like spread stand together, ``table groups`` says which are."""
-    spread = np.sqrt((network.codes.astype(np.float64) ** 2).mean(axis=1))
-    _, groups = np.unique(np.round(2 * np.log2(np.maximum(spread, 0.01))), return_inverse=True)
-    order = np.argsort(groups, kind="stable")
-    symbols = (network.codes[order].astype(np.int16) + 128).astype(np.uint8)
-    pack.add_symbols("table", code(symbols, groups[order]))
-    pack.add("table groups", groups.astype(np.uint8).tobytes())
-    pack.add("table scales", network.scales.astype("<f4").tobytes())
-
-
 def _add_matrix(pack: Pack, name: str, matrix: NDArray[np.float32]) -> None:
     """A matrix: places in a palette where it has few different numbers, else bfloat16."""
     levels = np.unique(matrix)
-    groups = np.zeros(len(matrix), np.int64)
     if len(levels) <= 256:
-        pack.add_symbols(name, code(np.searchsorted(levels, matrix).astype(np.uint8), groups))
+        pack.add_table(name, np.searchsorted(levels, matrix).astype(np.uint8))
         pack.add(f"{name} palette", levels.astype("<f4").tobytes())
         return
     halves = narrowed(matrix)
     if not np.array_equal(widened(halves), matrix):
         raise ModelError(f"{name} is not in bfloat16", "landmark-light")
-    for part, bits in (("high", halves >> 8), ("low", halves & 255)):
-        pack.add_symbols(f"{name} {part}", code(bits.astype(np.uint8), groups))
+    pack.add_table(name, halves.astype("<u2").view(np.uint8))
 
 
 def _add_trees(pack: Pack, trees: Trees) -> None:

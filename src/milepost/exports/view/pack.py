@@ -2,8 +2,7 @@
 
     length of the header (4 bytes), header (JSON), sections
 
-A section is deflated, or holds symbols (``coding.py``). The page opens both without a library
-(``page/pack.js``).
+A section is deflated: the browser itself inflates it (``page/pack.js``).
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from milepost.exports.view.coding import LANES, Coded
 
 ALPHABET = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"&<')
 """91 characters that are the same in HTML as in a string: 13 bits in two of them."""
@@ -35,21 +32,20 @@ class Pack:
 
     def add(self, name: str, data: bytes) -> None:
         """Add bytes, deflated."""
-        squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
-        self._keep(name, squeezer.compress(data) + squeezer.flush(), {"size": len(data)})
+        self._keep(name, _deflated(data, zlib.Z_DEFAULT_STRATEGY), {})
 
     def add_json(self, name: str, value: Any) -> None:
         """Add what JSON can hold; lone surrogates become escapes."""
         written = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
         self.add(name, written.encode("ascii"))
 
-    def add_symbols(self, name: str, coded: Coded) -> None:
-        """Add a coded table."""
-        self.add(f"{name} classes", coded.classes.tobytes())
-        self.add(f"{name} frequencies", coded.frequencies.astype("<u2").tobytes())
-        streams = coded.states.astype("<u4").tobytes() + coded.words.astype("<u2").tobytes()
-        shape = {"rows": coded.rows, "columns": coded.columns, "lanes": LANES}
-        self._keep(name, streams, {"symbols": shape})
+    def add_table(self, name: str, table: NDArray[np.uint8 | np.int8]) -> None:
+        """Add a table of ``(rows, columns)`` bytes, column by column.
+
+        That is smaller, because numbers of one column are alike.
+        """
+        data = _deflated(table.T.tobytes(), zlib.Z_FILTERED)
+        self._keep(name, data, {"columns": table.shape[1]})
 
     def _keep(self, name: str, data: bytes, facts: dict[str, Any]) -> None:
         self._sections[name] = {"at": self._size, "bytes": len(data), **facts}
@@ -66,6 +62,11 @@ class Pack:
         head = {"facts": self.facts, "sections": self._sections}
         header = json.dumps(head, ensure_ascii=True, separators=(",", ":")).encode("ascii")
         return b"".join((struct.pack("<I", len(header)), header, *self._parts))
+
+
+def _deflated(data: bytes, strategy: int) -> bytes:
+    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, strategy)
+    return squeezer.compress(data) + squeezer.flush()
 
 
 def as_characters(data: bytes) -> str:

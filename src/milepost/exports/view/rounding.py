@@ -1,4 +1,4 @@
-"""The light model rounded to a quarter of its size: what a page of less than 3 MB has room for.
+"""The light model rounded to a quarter of its size: what a page has room for.
 
 Each token's vector gets a step: small for common tokens, large for rare ones, so that the bits go
 where questions are. The matrices get seven bits. The result is a model folder like any other, with
@@ -123,7 +123,6 @@ def rounded_table(
     noise = np.clip(COMMON * (place + _KNEE) / _KNEE, COMMON, RARE)
     energy = float(np.median((table**2).sum(axis=1)))
     ideal = np.sqrt(12.0 * noise * energy / table.shape[1])
-    # Few different steps: rows of one step are coded together.
     steps = 2.0 ** (np.round(2.0 * np.log2(ideal)) / 2.0)
     steps = np.maximum(steps, np.abs(table).max(axis=1) / 126.0)
     steps = widened(narrowed(steps.astype(np.float32)))

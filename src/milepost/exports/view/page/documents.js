@@ -33,9 +33,9 @@ export async function readDocuments(pack) {
     terms: Float32Array.from(await pack.varints("lengths")),
     coverage: Float32Array.from(await pack.bytes("coverage"), (byte) => byte / Math.fround(255)),
     starts: Uint8Array.from(lengths, (_, row) => (bits[row >> 3] >> (7 - (row & 7))) & 1),
-    landmarks: await pack.symbols("landmarks"),
+    landmarks: new Int8Array((await pack.table("landmarks")).buffer),
     scales: await pack.numbers("landmark scales", Float32Array),
-    width: pack.sections.landmarks.symbols.columns,
+    width: pack.sections.landmarks.columns,
     postings: await readPostings(pack),
   });
 }
@@ -68,7 +68,7 @@ class Documents {
     for (const number of numbers) {
       for (let row = this.offsets[number]; row < this.offsets[number + 1]; row += 1) {
         let total = 0;
-        for (let at = 0, from = row * this.width; at < this.width; at += 1) total += (this.landmarks[from + at] - 128) * vector[at];
+        for (let at = 0, from = row * this.width; at < this.width; at += 1) total += this.landmarks[from + at] * vector[at];
         found.push(Math.fround(Math.fround(total) * this.scales[row]));
       }
     }

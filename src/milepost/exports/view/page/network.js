@@ -3,18 +3,14 @@
 /** The network of a pack. */
 export async function readNetwork(pack) {
   const { blocks, epsilon } = pack.facts.model;
-  const groups = await pack.bytes("table groups");
-  const sorted = Uint8Array.from(groups).sort();
-  const symbols = await pack.symbols("table", (row) => sorted[row]);
   const matrices = { lift: await matrix(pack, "lift"), project: await matrix(pack, "project") };
   for (let block = 0; block < blocks; block += 1) {
     for (const name of [`enter ${block}`, `leave ${block}`]) matrices[name] = await matrix(pack, name);
   }
   return new Network({
-    places: placesOf(groups),
-    symbols,
+    codes: new Int8Array((await pack.table("table")).buffer),
     scales: await pack.numbers("table scales", Float32Array),
-    width: pack.sections.table.symbols.columns,
+    width: pack.sections.table.columns,
     matrices,
     vectors: await vectors(pack),
     blocks,
@@ -22,24 +18,13 @@ export async function readNetwork(pack) {
   });
 }
 
-/** Where the row of each token is: rows of one group stand together. */
-function placesOf(groups) {
-  const next = new Uint32Array(257);
-  for (const group of groups) next[group + 1] += 1;
-  for (let group = 0; group < 256; group += 1) next[group + 1] += next[group];
-  return Uint32Array.from(groups, (group) => {
-    next[group] += 1;
-    return next[group] - 1;
-  });
-}
-
 async function matrix(pack, name) {
+  const table = await pack.table(name);
   if (pack.has(`${name} palette`)) {
     const palette = await pack.numbers(`${name} palette`, Float32Array);
-    return Float32Array.from(await pack.symbols(name), (symbol) => palette[symbol]);
+    return Float32Array.from(table, (place) => palette[place]);
   }
-  const [high, low] = [await pack.symbols(`${name} high`), await pack.symbols(`${name} low`)];
-  const bits = Uint32Array.from(high, (byte, at) => (byte * 256 + low[at]) * 65536);
+  const bits = Uint32Array.from(new Uint16Array(table.buffer), (half) => half * 65536);
   return new Float32Array(bits.buffer);
 }
 
@@ -81,9 +66,9 @@ class Network {
   sum(ids) {
     const total = new Float64Array(this.width);
     for (const id of ids) {
-      const from = this.places[id] * this.width;
+      const from = id * this.width;
       const scale = this.scales[id];
-      for (let at = 0; at < this.width; at += 1) total[at] += (this.symbols[from + at] - 128) * scale;
+      for (let at = 0; at < this.width; at += 1) total[at] += this.codes[from + at] * scale;
     }
     return total;
   }

@@ -1,7 +1,5 @@
 // The data of the page: characters to bytes, and the sections in them (pack.py writes them).
 
-import { decoded } from "./symbols.js";
-
 const ALPHABET = Array.from({ length: 94 }, (_, number) => String.fromCharCode(33 + number))
   .filter((sign) => !"\"&<".includes(sign));
 
@@ -46,18 +44,14 @@ export class Pack {
     this.body = bytes.subarray(4 + length);
   }
 
-  raw(name) {
-    const { at, bytes } = this.sections[name];
-    return this.body.subarray(at, at + bytes);
-  }
-
   has(name) {
     return name in this.sections;
   }
 
   /** The bytes of a section, inflated. */
   async bytes(name) {
-    const stream = new Blob([this.raw(name)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+    const { at, bytes } = this.sections[name];
+    const stream = new Blob([this.body.subarray(at, at + bytes)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
@@ -96,13 +90,15 @@ export class Pack {
     return values;
   }
 
-  /**
-   * A table of symbols, row by row.
-   *
-   * @param {(row: number) => number} groupOf the group of a row; every row is of group 0 without it
-   */
-  async symbols(name, groupOf = () => 0) {
-    const [classes, frequencies] = [await this.bytes(`${name} classes`), await this.numbers(`${name} frequencies`, Uint16Array)];
-    return decoded(this.raw(name), this.sections[name].symbols, classes, frequencies, groupOf);
+  /** A table of bytes, row by row; the section has it column by column. */
+  async table(name) {
+    const held = await this.bytes(name);
+    const { columns } = this.sections[name];
+    const rows = held.length / columns;
+    const table = new Uint8Array(held.length);
+    for (let column = 0, from = 0; column < columns; column += 1, from += rows) {
+      for (let row = 0; row < rows; row += 1) table[row * columns + column] = held[from + row];
+    }
+    return table;
   }
 }
