@@ -1,6 +1,7 @@
 """The rounded light model is a model folder like any other."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,6 +55,19 @@ def test_a_damaged_graph_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "graph.bin").write_bytes(b"")
     with pytest.raises(ModelError, match=r"graph\.xml cannot be read"):
         Graph(tmp_path / "graph.xml")
+
+
+def test_a_full_disk_leaves_no_part_of_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(graph: Any, path: Path, **_: Any) -> None:
+        path.write_text("<net><layers>", encoding="utf-8")  # OpenVINO does so without an error
+
+    monkeypatch.setattr("openvino.save_model", save)
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path))
+    with pytest.raises(MilepostError, match=r"cannot be written: .* cannot be read"):
+        page_model()
+    assert not list((tmp_path / "models").iterdir())
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(

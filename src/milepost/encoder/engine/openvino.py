@@ -121,6 +121,18 @@ def open_engine(
     )
 
 
+def read_graph(graph: Path) -> Any:
+    """Read a graph without compiling it.
+
+    Raises:
+        ModelError: it is missing or damaged.
+    """
+    try:
+        return _core().read_model(str(graph))
+    except RuntimeError as error:
+        raise _failed(graph, "read", error) from error
+
+
 def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     """Compile a graph for this CPU, with float32 arithmetic and without pinning threads.
 

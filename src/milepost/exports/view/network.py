@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import ModelError
 from milepost.exports.view.graph import Graph
-
-CODES = "self.backbone.codes"  # name of the table of token vectors in the graph
 
 _ROOT = "__module.backbone"
 
@@ -86,8 +85,6 @@ def read_network(graph: Graph) -> Network:
         parts = [graph.values(graph.constant(layer, 1)).reshape(-1) for layer in layers]
         vectors[name] = np.concatenate(parts)
 
-    if CODES not in graph:
-        raise graph.missing("table of token vectors")
     norm("norm", f"{_ROOT}.norm")
     linear("lift", f"{_ROOT}.lift")
     blocks = 0
@@ -101,14 +98,15 @@ def read_network(graph: Graph) -> Network:
         blocks += 1
     norm("last", f"{_ROOT}.last")
     linear("project", f"{_ROOT}.project")
-    epsilon = float(graph.attribute(f"{_ROOT}.norm/aten::layer_norm/MVN", "eps"))
-    scales = graph.values(scales_name(graph)).reshape(-1)
-    return Network(graph.values(CODES), scales, matrices, vectors, blocks, epsilon)
+    epsilon = float(graph.layer(f"{_ROOT}.norm/aten::layer_norm/MVN").get_attributes()["eps"])
+    codes, scales = map(graph.values, table_of(graph))
+    return Network(codes, scales.reshape(-1), matrices, vectors, blocks, epsilon)
 
 
-def scales_name(graph: Graph) -> str | None:
-    """Name of the scales of the table in the graph."""
-    return graph.constant(f"{_ROOT}/aten::embedding/Gather_1", 0)
+def table_of(graph: Graph) -> tuple[Any, Any]:
+    """The constants of the token vectors and of their scales."""
+    scales = graph.constant(f"{_ROOT}/aten::embedding/Gather_1", 0)
+    return graph.layer("self.backbone.codes"), scales
 
 
 def _mixing(graph: Graph, place: str) -> list[NDArray[np.float32]]:

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from milepost.encoder.engine.folder import ModelFolder, cache_folder, find_model
 from milepost.encoder.engine.manifest import SCHEMA
+from milepost.encoder.engine.openvino import read_graph
 from milepost.errors import MilepostError, ModelError
 from milepost.exports.view.graph import Graph, narrowed, widened
-from milepost.exports.view.network import CODES, graph_of, scales_name
+from milepost.exports.view.network import graph_of, table_of
 from milepost.exports.view.vocabulary import vocabulary
 
 LIGHT = "landmark-light"  # the shipped model that a page is made of
@@ -57,8 +58,10 @@ def page_model(model: str | os.PathLike[str] | None = None) -> Path:
 
 def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
     """Write the rounded model to a folder that is not there yet, whole or not at all."""
+    import openvino
+
     graph = graph_of(source.path)
-    numbers = rounded_numbers(graph, vocabulary(source.tokenizer))
+    round_graph(graph, vocabulary(source.tokenizer))
     name = f"{source.manifest.name}-page"
     manifest = replace(
         source.manifest,
@@ -71,45 +74,37 @@ def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
             draft = Path(made) / "model"
             draft.mkdir()
-            for file in ("openvino_bf16.xml", "tokenizer.json", "ranking.npz"):
+            for file in ("tokenizer.json", "ranking.npz"):
                 if (source.path / file).is_file():
                     shutil.copyfile(source.path / file, draft / file)
-            (draft / "openvino_bf16.bin").write_bytes(numbers)
+            openvino.save_model(graph.model, draft / graph.path.name, compress_to_fp16=False)
+            # On a full disk OpenVINO writes a partial file without an error, so read it back.
+            read_graph(draft / graph.path.name)
             fields = {"schema": SCHEMA, **asdict(manifest)}
             text = json.dumps({name: value for name, value in fields.items() if value != {}})
             (draft / "milepost.json").write_text(text + "\n", encoding="utf-8")
             draft.replace(folder)
-    except OSError as error:
+    except (OSError, RuntimeError, ModelError) as error:
         if not (folder / "milepost.json").is_file():  # another process may have made it
+            reason = getattr(error, "strerror", None) or getattr(error, "problem", None) or error
             raise MilepostError(
-                f"{folder} cannot be written: {error.strerror or error}",
+                f"{folder} cannot be written: {reason}",
                 "set MILEPOST_CACHE to a folder with some 10 MB of space",
             ) from error
 
 
-def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
-    """The numbers of a light model's graph, rounded."""
-    table = graph.values(CODES).astype(np.float32)
-    scales = scales_name(graph)
-    table *= graph.values(scales).reshape(-1, 1)
-    codes, steps = rounded_table(table, tokens)
-    numbers = bytearray(graph.numbers)
-
-    def put(name: str | None, data: bytes) -> None:
-        start, end = graph.place(name or "")
-        if end - start != len(data):
-            raise ModelError(f"{graph.path}: {name} is not in bfloat16", LIGHT)
-        numbers[start:end] = data
-
-    put(CODES, codes.tobytes())
-    put(scales, narrowed(steps).astype("<u2").tobytes())
-    for name in graph.matrices():
-        matrix = graph.values(name)
+def round_graph(graph: Graph, tokens: list[str]) -> None:
+    """Round the table and the matrices of a light model's graph."""
+    table, scales = table_of(graph)
+    vectors = graph.values(table).astype(np.float32) * graph.values(scales).reshape(-1, 1)
+    codes, steps = rounded_table(vectors, tokens)
+    graph.put(table, codes)
+    graph.put(scales, steps)
+    for constant in graph.matrices():
+        matrix = graph.values(constant)
         # A step of a power of two: each number is exact in bfloat16.
         step = 2.0 ** np.ceil(np.log2(float(np.abs(matrix).max()) / _LEVELS))
-        rounded = (np.rint(matrix / step) * step).astype(np.float32)
-        put(name, narrowed(rounded).astype("<u2").tobytes())
-    return bytes(numbers)
+        graph.put(constant, (np.rint(matrix / step) * step).astype(np.float32))
 
 
 def rounded_table(
