@@ -253,6 +253,11 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("The fee was low. Few complained.", "17 shops complained about the fee.", "related"),
         ("Ants, not slave-makers, carry pupae.", "Slaves carry pupae.", "supported"),
         ("Ann was born in Pisa and moved to Rome.", "Ann was born in Rome.", "related"),
+        ("Ada Ruiz led the trial, and Mark Hale read it.", "Mark Hale led the trial.", "related"),
+        ("Ada Ruiz led the trial, and Mark Hale read it.", "Ada Ruiz led the trial.", "supported"),
+        ("Of these, 14 had a cough and 3 had a fever.", "14 patients had a fever.", "related"),
+        ("At least 15 nurses must be there at night.", "20 nurses were there at night.", "related"),
+        ("Its population grew from 1900 on.", "Its population fell from 1900 on.", "contradicted"),
         ("He was more painter than writer.", "He was more writer than painter.", "related"),
         ("It opened a shop in 2003 after selling wax in 2001.", "It sold wax in 2003.", "related"),
         ("Over 50 % of the votes control it.", "Over 25 % of the votes control it.", "related"),
@@ -361,3 +366,34 @@ def test_a_claim_with_its_numbers_as_a_text_writes_them(
     claim: str, sentence: str, written: str
 ) -> None:
     assert as_written(claim, ["It was long ago.", sentence]) == written
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim", "verdict"),
+    [
+        ("Die Schule kostete die Gemeinde 850.000 Euro.", "Sie kostete 850000 Euro.", "related"),
+        (
+            "Die Schule kostete 850.000 Euro.",
+            "Die Schule kostete 900000 Euro.",
+            "contradicted",
+        ),
+        ("Le salaire brut est de 38 500 euros.", "Le salaire est de 38.500 euros.", "related"),
+        ("Vous ne travaillerez pas le vendredi.", "Vous travaillerez le vendredi.", "related"),
+        ("Wij hebben geen schade aan het huis.", "We hebben schade aan het huis.", "related"),
+        ("Der Käufer darf nicht verkaufen.", "Der Käufer darf verkaufen.", "related"),
+        ("Revenue rose 3 percent.", "Revenue fell 3 percent.", "contradicted"),
+    ],
+)
+def test_claims_of_other_languages_are_judged_by_numbers_and_dates(
+    sentence: str, claim: str, verdict: str
+) -> None:
+    assert judge(claim, [passage(sentence)]).verdict == verdict
+
+
+def test_a_difference_names_what_stands_in_its_place() -> None:
+    place = passage("They enrolled people between June 2019 and August 2021.")
+    found = judge("They enrolled people from June 2019 to August 2020.", [place]).sentence
+    assert found is not None
+    assert [(each.text, each.given) for each in found.differences] == [
+        ("August 2021", "August 2020")
+    ]

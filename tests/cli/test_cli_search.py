@@ -53,13 +53,6 @@ def test_json_has_every_field_and_true_offsets(cli, model, db):
                 assert hit["logit"] == pytest.approx(sum(hit["contributions"].values()), abs=1e-3)
 
 
-def test_a_map_shows_where_a_document_matches(cli, model, db):
-    shown = cli("search", "What melts at 1064 degrees?", "--db", db, "--map", *model).stdout
-    bars, numbers = shown[shown.index("gold.txt\n") :].splitlines()[1:3]
-    assert not re.search(r"(?m)^ +2$", shown)  # weaker results are not printed
-    assert abs(bars.index("█") - numbers.index("1")) <= 1  # a sentence is longer with its space
-
-
 def test_json_of_paths_has_the_report(cli, model, notes):
     (notes / "empty.txt").write_bytes(b"")
     result = cli("search", "bees", notes, "--json", *model)

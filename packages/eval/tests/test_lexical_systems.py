@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,27 +142,3 @@ def test_fingerprints_tell_what_the_scores_depend_on() -> None:
     ]
     assert len({each.fingerprint for each in made}) == len(made)
     assert library.__version__ in made[-1].fingerprint
-
-
-def test_bm25s_is_the_library_as_its_readme_uses_it() -> None:
-    library = pytest.importorskip("bm25s", reason="needs the extra eval")
-    from snowballstemmer import EnglishStemmer
-
-    corpus = ["whales are sleeping", "a ship is sailing to the harbours", "the ships and the sea"]
-    stemmer = EnglishStemmer()
-    index = library.BM25()
-    index.index(
-        library.tokenize(corpus, stopwords="en", stemmer=stemmer, show_progress=False),
-        show_progress=False,
-    )
-    documents, scores = index.retrieve(
-        library.tokenize("Did the ship sail?", stemmer=stemmer, show_progress=False),
-        k=3,
-        show_progress=False,
-    )
-    opened = Bm25s("s", lines).open([Document(name="d", text="\n".join(corpus))])
-    assert (
-        np.argsort(-opened.scores(["Did the ship sail?"])[0], kind="stable").tolist()[:2]
-        == (documents[0].tolist()[:2])
-    )
-    assert np.sort(opened.scores(["Did the ship sail?"])[0])[::-1] == pytest.approx(scores[0])

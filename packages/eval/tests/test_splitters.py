@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from milepost.documents import split
 from milepost.errors import InputError
 from milepost.types import Document, Span
-from milepost_eval.systems.splitters import packed, splitter, word_pieces
+from milepost_eval.systems.splitters import splitter, word_pieces
 from milepost_eval.systems.units import Scored, Units
 from milepost_eval.types import Place
 
@@ -57,29 +57,6 @@ def test_packed_chunks_keep_to_the_size(text: str, sizes: tuple[int, int]) -> No
     assert ascend(chunks, text)
     assert covers(chunks, text)
     assert all(end - start <= size or (start, end) in sentences for start, end in chunks)
-
-
-@FEW
-@given(st.lists(st.integers(1, 30), max_size=40), SIZES)
-def test_overlap_is_the_most_that_is_allowed(lengths: list[int], sizes: tuple[int, int]) -> None:
-    """Each chunk starts at the earliest sentence in the overlap that leaves room for the next."""
-    size, overlap = sizes
-    sentences: list[Span] = []
-    for length in lengths:
-        start = sentences[-1][1] if sentences else 0
-        sentences.append((start, start + length))
-    chunks = packed(sentences, size, overlap)
-    assert all(a[1] < b[1] for a, b in pairwise(chunks))
-    for before, after in pairwise(chunks):
-        following = next(end for start, end in sentences if start == before[1])
-        allowed = [
-            start
-            for start, _ in sentences
-            if before[0] < start < before[1]
-            and before[1] - start <= overlap
-            and following - start <= size
-        ]
-        assert after[0] == min(allowed, default=before[1])
 
 
 def langchain(

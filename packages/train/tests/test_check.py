@@ -14,9 +14,9 @@ from milepost.encoder.windows.plan import WindowSize, plan
 from milepost.errors import InputError
 from milepost_eval.tasks.own import read_own
 from milepost_train.batches import Batch, windows_of
-from milepost_train.check import Check, landmarks_of, load_check, vectors_of
+from milepost_train.check import landmarks_of, load_check, vectors_of
 from milepost_train.config import CheckSettings, read_config
-from milepost_train.data import Question, tokenize
+from milepost_train.data import tokenize
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
 from milepost_train.model.special import load_tokenizer
@@ -62,32 +62,6 @@ def test_every_landmark_comes_from_the_window_that_owns_it(
             ]
             assert np.allclose(found[window.own_first : window.own_last], alone, atol=1e-5)
     assert len(found) == len(text.spans) == 90
-
-
-def test_shares_written_out(tokenizer: Tokenizer) -> None:
-    words = "A cat sat. A dog sat. A bird ran!"
-    text = tokenize(tokenizer, "a", "t", words)
-    assert [words[a:b].strip() for a, b in text.spans] == [
-        "A cat sat.",
-        "A dog sat.",
-        "A bird ran!",
-    ]
-
-    def asked(question: str, task: str, *evidence: int) -> Question:
-        ids = np.array(tokenizer.encode([question])[0].ids, np.int32)
-        return Question(question, task, ids, 0, evidence)
-
-    questions = [
-        asked("a cat sat.", "right", 0),
-        asked("a bird ran!", "right", 2),
-        asked("a dog sat.", "wrong", 2),
-        asked("a dog sat.", "half", 1, 2),
-    ]
-    length = text.spans[1][1] - text.spans[1][0]
-    check = Check([text], questions, 2, 3, SHAPE, budget=length)
-    found = check(by_ids)
-    evidence = sum(b - a for a, b in text.spans[1:])
-    assert found == pytest.approx({"right": 1.0, "wrong": 0.0, "half": length / evidence})
 
 
 def test_questions_of_a_split_spread_over_documents(tokenizer: Tokenizer, tmp_path: Path) -> None:

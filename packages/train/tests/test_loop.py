@@ -16,7 +16,7 @@ from milepost_train.model import open_checkpoint
 from milepost_train.run import train
 from milepost_train.run_folder import RunFolder, RunInterrupted
 from milepost_train.settings import PairsStage
-from support.tiny_runs import CHECK, write_run
+from support.tiny_runs import write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
 
@@ -99,29 +99,6 @@ def test_gradients_of_several_batches_are_averaged(tmp_path: Path) -> None:
     )
     assert one["gradient"] == pytest.approx(three["gradient"], rel=1e-3)
     assert one["loss"] == pytest.approx(three["loss"], rel=1e-3)
-
-
-def test_the_log_and_what_is_told(tmp_path: Path) -> None:
-    """Means since the line before, the parts of a mixture apart, checks at their steps."""
-    events: list[Event] = []
-    done = train(
-        read_config(write_run(tmp_path, CHECK.replace("20", "4"))), on_progress=events.append
-    )
-    lines = list(RunFolder(tmp_path / "run", resume=True).lines())
-    before, *lines = lines
-    assert before.keys() == {"step", "stage", "seconds", "check"}
-    assert [line["step"] for line in lines] == [2, 4, 6, 8, 10, 11]
-    assert [line["stage"] for line in lines] == [1, 1, 1, 2, 2, 2]
-    assert [line["step"] for line in lines if "check" in line] == [4, 6, 8, 11]
-    assert {"loss", "floor", "spread", "gradient", "rate"} <= set(lines[0])
-    assert any("pairs_loss" in line for line in lines[:3])
-    assert not any("marked_loss" in line for line in lines[3:])
-    steps = [event for event in events if event.doing.startswith("stage")]
-    assert [(event.done, event.of) for event in steps] == [(n, 11) for n in range(1, 12)]
-    assert [event.line for event in steps if event.line] == lines
-    assert done.found == lines[-1]["check"]
-    assert not any("alarm" in line for line in lines)
-    assert any("36 questions" in event.note for event in events)
 
 
 def test_bad_lines_are_told(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost_train.check import vectors_of
@@ -106,28 +104,6 @@ def test_position_weights_reach_the_loss() -> None:
         for alpha in (0.7, 0.0)
     )
     assert abs(flat["loss"] - weighted["loss"]) > 1e-3
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.booleans())
-def test_a_draw_depends_on_the_generator_alone(seed: int, causal: bool) -> None:
-    """The same seed draws the same, from a new objective and after other draws as well."""
-    stage = MarkedStage(**SMALL, distil=0)
-    objective = build(stage, small_material(causal=causal))
-    first = objective.draw(Random(seed))
-    objective.draw(Random(seed + 1))
-    assert objective.draw(Random(seed)) == first
-    assert build(stage, small_material(causal=causal)).draw(Random(seed)) == first
-    asked, pieces = first
-    assert len(asked) == len(set(asked)) == 6
-    material = objective.material
-    for number in asked:
-        question = material.questions[number]
-        near = [piece for piece in pieces if piece[0] == question.text]
-        held = [n for n in question.evidence if any(a <= n < b for _, a, b in near)]
-        assert held
-        if causal:
-            assert any(b - 1 in question.evidence for _, a, b in near)
 
 
 def test_fewer_questions_than_a_step_has_room_for() -> None:

@@ -46,7 +46,6 @@ from milepost.index import Index
 from milepost.language.terms import terms
 from milepost.objects import is_address
 from milepost.search import SearchResult
-from milepost.search.heat import CELLS, strip
 from milepost.types import Passage, nearly_best
 from milepost.verdicts import Match
 from milepost.wording import counted, in_words, is_weak
@@ -103,8 +102,6 @@ def print_passages(
                 room = room_above(rows_said(messages) + (len(shown) < len(result.passages)))
             words = {term for term, idf in result.terms.items() if idf > 0.0}
             printed = print_excerpts(excerpts, words, detail, out, room, likely=result.calibrated)
-            if detail.bars:
-                _print_map(asked.index, result, shown[:printed], out)
         left = len(result.passages) - printed
         kind = "weaker" if printed == len(shown) else "more"
         count = f"{counted(left, f'{kind} result')}: --all"
@@ -341,39 +338,3 @@ def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
         for term in words.intersection(found):
             for place in re.finditer(re.escape(term), match.group()):
                 yield match.start() + place.start(), match.start() + place.end()
-
-
-BARS = "▁▂▃▄▅▆▇█"
-
-
-def _print_map(
-    index: Index, result: SearchResult, printed: Sequence[Passage], out: Console
-) -> None:
-    """Print for each document how well its parts match, the numbers of what is printed below."""
-    if not can_show(BARS, sys.stdout):
-        return
-    names = list(dict.fromkeys(passage.document for passage in result.passages))
-    sizes = {info.name: info.characters for info in index.documents(names)}
-    for name in names:
-        cells = strip(result.relevance[name], min(CELLS, out.width - len(INDENT) - 3))
-        bars = "".join(BARS[min(len(BARS) - 1, max(0, int(value * len(BARS))))] for value in cells)
-        places = _places(printed, name, sizes.get(name, 0), len(cells))
-        for line in ("", visible_name(shown_path(name)), INDENT + bars, INDENT + places):
-            print_line(out, line)
-
-
-def _places(passages: Sequence[Passage], document: str, characters: int, cells: int) -> str:
-    """The numbers of a document's passages, each under its place on the strip."""
-    row = [" "] * (cells + 3)
-    for number, passage in enumerate(passages, 1):
-        if passage.document != document:
-            continue
-        middle = (passage.best.start + passage.best.end) / 2
-        cell = min(cells - 1, int(middle / max(1, characters) * cells))
-        label = str(number)
-        for place in (cell, cell + 1, cell - 1):  # beside the place where that is taken
-            around = row[max(0, place - 1) : place + len(label) + 1]
-            if place >= 0 and not any(map(str.strip, around)):
-                row[place : place + len(label)] = label
-                break
-    return "".join(row).rstrip()

@@ -86,8 +86,8 @@ def limit_options(command: Command) -> Command:
             "--budget", metavar="1600c|400t", help="Maximum total length, in characters or tokens."
         ),
         min_score_option(
-            "Return only passages with at least this probability, 0 to 1, of holding evidence; "
-            "exit code 1 if there are none."
+            "Return nothing, with exit code 1, if an answer is less probable than this, 0 to 1; "
+            "else the passages that reach it, or the best one."
         ),
         in_option("Search only"),
         where_option,
@@ -262,12 +262,11 @@ class Detail:
     context: int | None = None
     full: bool = False
     every: bool = False
-    bars: bool = False
 
     @property
     def around(self) -> bool:
         """Whether more than the answer is asked for, so that a pipe gets it too."""
-        return self.full or self.bars or self.context is not None
+        return self.full or self.context is not None
 
     @property
     def long(self) -> bool:
@@ -276,7 +275,7 @@ class Detail:
 
 
 def detail_options(command: Command) -> Command:
-    """Add ``-C``, ``--full``, ``--all`` and ``--map``."""
+    """Add ``-C``, ``--full`` and ``--all``."""
     return added(
         command,
         click.option(
@@ -289,9 +288,6 @@ def detail_options(command: Command) -> Command:
         click.option("--full", is_flag=True, help="Print whole passages."),
         click.option(
             "--all", "every", is_flag=True, help="Print results below 20% too, which are counted."
-        ),
-        click.option(
-            "--map", "bars", is_flag=True, help="Print where in each document the text matches."
         ),
     )
 

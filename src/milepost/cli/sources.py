@@ -234,6 +234,9 @@ def read_names(report: IndexReport) -> set[str]:
     return {*report.added, *report.unchanged, *report.changed}
 
 
+_PATHS, _LISTED = "a file of those PATHs", "milepost info, which lists documents"
+
+
 def chosen_documents(
     index: Index, names: Sequence[str], report: IndexReport | None
 ) -> list[str] | None:
@@ -246,16 +249,18 @@ def chosen_documents(
         read = read_names(report)
         inside = [name for name in stored if name in read]
     if names:
-        return select(inside, names)
+        return select(inside, names, _LISTED if report is None else _PATHS)
     return inside if len(inside) < len(stored) else None
 
 
-def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
+def select(known: Sequence[str], wanted: Sequence[str], hint: str = _PATHS) -> list[str]:
     """Find the documents that match ``--in``: by name, path, folder, file name or pattern."""
     from milepost.index.places import absolute
 
     chosen: dict[str, None] = {}
     for want in wanted:
+        if not want:
+            raise errors.InputError("--in is empty", "a document, a folder or a pattern")
         address = ObjectAddress.parse(want) if is_address(want) else None
         path = str(address or absolute(want))
         below = path.rstrip("/") + "/" if address else path.rstrip(os.sep) + os.sep
@@ -269,9 +274,7 @@ def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
         ]
         if not matches:
             near = errors.nearest_file(want, {Path(name).name for name in known})
-            raise errors.InputError(
-                f"no document matches {want}", f"{near}milepost info, which lists documents"
-            )
+            raise errors.InputError(f"no document matches {want}", near + hint)
         chosen |= dict.fromkeys(matches)
     return list(chosen)
 

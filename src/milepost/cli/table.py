@@ -64,7 +64,7 @@ Examples:
     default="document",
     help="One row per document and question, or one per question, asked of all documents at once.",
 )
-@min_score_option("Leave the cells empty if the passage is less probable than this, 0 to 1.", 0.2)
+@min_score_option("Leave the cells empty if an answer is less probable than this, 0 to 1.", 0.2)
 @in_option("Ask only")
 @where_option
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")

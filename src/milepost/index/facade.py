@@ -96,16 +96,14 @@ class Index:
             sources: files, folders, addresses in object storage (``s3://BUCKET/PREFIX``,
                 ``gs://``, ``az://``), or ``Document`` records made by the caller. An object has
                 changed if its ETag has.
-            prune: remove documents whose files are no longer found in the given folders because
-                they were deleted, moved or ignored.
+            prune: remove documents whose files are gone from the given folders, or ignored.
             progress: called as sentences are encoded.
             hidden: as in ``milepost.read``; None keeps the setting a document was read with
                 before, and drops the hidden text of new documents.
             ocr: as in ``milepost.read``; None keeps the setting a document was read with before,
                 and runs no text recognition on new ones. Image files in folders are read unless
                 this is ``"never"``, or None and they are new.
-            reader: reads a file, for example in another process as the server does. Not used for
-                objects.
+            reader: reads a file, for example in another process; not used for objects.
             known: knows what other indexes hold, so that a file of the same content is taken from
                 there in place of being read and encoded; None to read every file.
 
@@ -224,8 +222,8 @@ class Index:
             rerank: let the model's reranker, if it has one, score the best windows together with
                 the question. Results are better, and a search takes a fraction of a second longer.
                 Questions longer than the longest sentence are not reranked.
-            min_score: least probability, 0–1; passages with a lower ``score`` are dropped and not
-                replaced, so the result can be empty.
+            min_score: least probability, 0–1, that anything answers: below, the result is empty.
+                Passages with a lower ``score`` are dropped, but for the best, and not replaced.
             where: a filter on the documents' properties, such as
                 ``'kind = "pdf" and year >= 2020'`` (docs/filters.md).
 
@@ -296,8 +294,7 @@ class Index:
         if not queries:
             return []
         model = self._search_model(any(query.rerank for query in queries))
-        width = self.model.manifest.dimensions
-        if any(query.vector.shape != (width,) for query in queries):
+        if any(len(query.vector) != self.model.manifest.dimensions for query in queries):
             raise WrongModel("the question was encoded by another model", "index.search(TEXT)")
         with self._store.snapshot() as state:
             if documents is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from milepost._numpy import NDArray, np
 from milepost.language.detection import SupportedLanguages
+from milepost.language.numbers import others
 from milepost.language.terms import words_of
 from milepost.search.notes import filter_matches_none, language_notes, no_match, no_text
 from milepost.search.passages import (
@@ -180,7 +181,11 @@ def doubts(result: SearchResult) -> list[str]:
 
 def _missing(query: Query, scope: Scope) -> list[str]:
     """A note of the words that are not in the text, as the user wrote them."""
-    words = words_of(query.question)
+    question = query.question
+    for form, start, end in others(question):  # its day or month may stand nowhere by itself
+        if scope.idf.get(form, 0.0) > 0.0:
+            question = question[:start] + " " * (end - start) + question[end:]
+    words = words_of(question)
     # What is no word, such as the one form of a date, is only another way to find the text.
     absent = (words[term] for term, idf in scope.idf.items() if idf <= 0.0 and term in words)
     missing = ", ".join(dict.fromkeys(absent))

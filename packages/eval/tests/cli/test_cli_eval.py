@@ -1,6 +1,5 @@
 """``milepost eval``: questions of one's own, tables, comparisons, bad input."""
 
-import gzip
 import json
 import re
 import subprocess
@@ -122,29 +121,6 @@ def test_a_wrong_name_is_answered_with_the_nearest(refusal, questions, arguments
 def test_a_subcommand_takes_only_the_options_it_uses(refusal, arguments):
     """An option without effect would suggest a table that was not measured."""
     assert re.search(r"no such option.* try: milepost eval", refusal("eval", *arguments))
-
-
-def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
-    judged = tmp_path / "judged"
-    (judged / "qrels").mkdir(parents=True)
-    (judged / "corpus.jsonl").write_text(json.dumps({"_id": "bees", "text": BEES}) + "\n")
-    (judged / "queries.jsonl").write_text('{"_id": "q", "text": "Who lays the eggs?"}\n')
-    (judged / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq\tbees\t1\n")
-    asked = cli(
-        "eval", "run", "--tasks", f"{questions},beir:{judged}", "--systems", "bm25",
-        "--setting", "collection", "--budgets", "30,60,90", "--json", "-q",
-    )  # fmt: skip
-    assert asked.exit_code == 0, asked.stderr
-    out = tmp_path / "results.jsonl"
-    out.write_text(asked.stdout)
-    both = cli("eval", "show", out).stdout
-    assert re.search(r"recall@60, setting collection(.|\n)*ndcg@10, setting collection", both)
-    one = cli("eval", "show", out, "--metric", "recall@30").stdout
-    assert "ndcg@10" not in one
-    assert "Without recall@30: beir:judged, setting collection" in one
-    packed = tmp_path / "results.jsonl.gz"
-    packed.write_bytes(gzip.compress(out.read_bytes()))
-    assert cli("eval", "show", packed).stdout == both
 
 
 def started(*args):

@@ -1,6 +1,5 @@
 """Exports of grids, of shortened vectors, of prefixes of questions and of context vectors."""
 
-import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -234,29 +233,6 @@ def test_exported_questions_are_those_of_torch(tmp_path, kind):
         np.testing.assert_allclose(vector, bare.encode_query(PREFIX + question.strip()), atol=1e-5)
         assert np.abs(vector - bare.encode_query(question)).max() > 1e-2
     np.testing.assert_allclose(found.encode(TEXT).vectors, bare.encode(TEXT).vectors, atol=1e-5)
-
-
-def test_without_a_prefix_the_fingerprint_does_not_depend_on_it(tmp_path):
-    """landmark.json names its schema; the fingerprint sums what changes vectors, and no prefix."""
-    folder = write_checkpoint(tmp_path / "m", "bert")
-    opened = open_checkpoint(folder)
-    opened.save(tmp_path / "saved")
-    assert list(json.loads((tmp_path / "saved" / "landmark.json").read_text())) == [
-        *("schema", "bos_token", "landmark", "own_sentence", "bidirectional", "transformers"),
-        *("window", "left", "right", "longest", "query_prefix"),
-    ]
-    manifest = release(opened, tmp_path / "out").manifest
-    assert manifest.query_prefix == ""
-    asked = replace(manifest, query_prefix=PREFIX)
-    other = fingerprint(opened.model, tmp_path / "out" / "tokenizer.json", asked)
-    assert other != manifest.fingerprint
-    digest = hashlib.sha256()
-    for key, weight in sorted(opened.model.backbone.state_dict().items()):
-        digest.update(key.encode() + weight.half().numpy().tobytes())
-    digest.update((tmp_path / "out" / "tokenizer.json").read_bytes())
-    sizes = {"window": 512, "left": 128, "right": 64, "longest": 128, "own_sentence": True}
-    digest.update(json.dumps({"bos_token": "[CLS]", "landmark": "[SEP]", **sizes}).encode())
-    assert manifest.fingerprint == digest.hexdigest()[:16]
 
 
 def test_windows_of_any_number_of_sentences_are_those_of_torch(tmp_path):

@@ -71,8 +71,10 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             if each.is_measure or each.kind == "date":
                 same = [other for other in free if other in held]
                 same = same if len(same) == 1 else []
+        # Rather what stands for no other number of the claim.
+        same.sort(key=lambda other: any(own.allows(other) for own in claim.quantities))
         for rival in same[:1]:
-            is_unit = each.is_measure and each.written == rival.written  # 12 km and 12 miles
+            is_unit = each.is_measure and each.written == rival.written and each.name != rival.name
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
 
 

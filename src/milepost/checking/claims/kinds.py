@@ -56,13 +56,12 @@ def _meets(one: Span, other: Span) -> bool:
 
 
 def is_english(claim: Reading, text: str) -> bool:
-    """Whether a claim is English; one without any function word is what the text is."""
+    """Whether a claim is English; where its function words do not tell, it is what the text is."""
     if any(not word.text.isascii() and not word.is_name for word in claim.words):
         return False
     words = {word.text.lower() for word in claim.words}
-    if words & ENGLISH_WORDS or len(claim.words) < _SHORT:
-        return True
-    return not words & FOREIGN_WORDS and detection.judge(text).english
+    english, foreign = len(words & ENGLISH_WORDS), len(words & FOREIGN_WORDS)
+    return english > foreign if english != foreign else not detection.judge(text, 1).script
 
 
 def noted(found: CheckResult, around: Sequence[str]) -> CheckResult:

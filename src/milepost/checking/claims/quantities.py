@@ -27,6 +27,7 @@ from milepost.checking.claims.units import (
     ordinal,
 )
 from milepost.language.amounts import figures
+from milepost.language.detection import judge
 from milepost.language.numbers import SAME, SCALES, western
 from milepost.language.patterns import is_dash, late
 from milepost.language.stemming import stem
@@ -141,7 +142,8 @@ def _figures(text: str) -> Iterator[Quantity]:
             continue
         value = float(each.value)
         # A lone point is a decimal one, as in English, even before three digits.
-        if re.search(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)", written):
+        is_pointed = bool(re.search(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,]*\d)", written))
+        if is_pointed:
             value /= 1e3
         words = [SAME.get(word, word) for word in each.words if word not in SCALES]
         tails = (" ".join(words[-n:]) for n in (2, 1))
@@ -150,7 +152,9 @@ def _figures(text: str) -> Iterator[Quantity]:
             end -= len(" ".join(each.behind)) if each.behind else 0
             end = len(text[:end].rstrip()) if each.behind else end
         start -= 2 if text[max(0, start - 2) : start].upper() == "US" else value < 0
-        yield _number(text, value, start, end, unit)
+        number = _number(text, value, start, end, unit)
+        is_foreign = is_pointed and not judge(text, 1).english
+        yield replace(number, may_be_thousands=True) if is_foreign else number
 
 
 def _notations(text: str) -> Iterator[Quantity]:

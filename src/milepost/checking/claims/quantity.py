@@ -30,6 +30,8 @@ class Quantity:
         name: its own unit.
         slack: half of its last digit, in base units: how exact another unit can be.
         role: "from", "to" or "by" in front of a number, "before" or "after" of a date, or "".
+        may_be_thousands: whether its point stands before three digits in a text that is not
+            English: 12.400 is 12,400 or 12.4.
     """
 
     kind: Kind
@@ -44,6 +46,7 @@ class Quantity:
     name: str = ""
     slack: float = 0.0
     role: str = ""
+    may_be_thousands: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -55,6 +58,17 @@ class Quantity:
 
         "More than 3" allows "3.2" and not "over 2.3", which is hardly ever said of 3 and more.
         """
+        return any(one._allows(two) for one, two in self._read_with(other))
+
+    def _read_with(self, other: Quantity) -> list[tuple[Quantity, Quantity]]:
+        """Both, in each way in which their points may be read."""
+        own, its = (
+            [each, times(each, 1e3, each.unit)] if each.may_be_thousands else [each]
+            for each in (self, other)
+        )
+        return [(one, two) for one in own for two in its]
+
+    def _allows(self, other: Quantity) -> bool:
         if self.kind != other.kind or (self.role and other.role and self.role != other.role):
             return False
         if self.kind == "date":
@@ -80,7 +94,10 @@ class Quantity:
 
     def follows(self, other: Quantity) -> bool:
         """Whether a claim with this quantity holds if a text's with the other one does."""
-        if not self.allows(other):
+        return any(one._follows(two) for one, two in self._read_with(other))
+
+    def _follows(self, other: Quantity) -> bool:
+        if not self._allows(other):
             return False
         if self.kind == "date":
             is_bare = self.unit == YEARLESS or other.unit == YEARLESS
@@ -99,9 +116,16 @@ class Quantity:
 
     @property
     def likely(self) -> tuple[float, float]:
-        """Its range, of which an open end is near its value."""
-        low = self.value - _OVER * abs(self.value) if math.isinf(self.low) else self.low
-        return low, self.value + _OVER * abs(self.value) if math.isinf(self.high) else self.high
+        """Its range, of which an open end is near its value, unless it includes the value.
+
+        Over 20 are hardly 30; at least 20 may be.
+        """
+        low, high, near = self.low, self.high, _OVER * abs(self.value)
+        if math.isinf(low) and high < self.value:
+            low = self.value - near
+        if math.isinf(high) and low > self.value:
+            high = self.value + near
+        return low, high
 
     def in_unit(self, unit: str) -> Quantity:
         """Pounds are money or a weight."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 
-from milepost.checking.claims.conflicts import beside, same_place
-from milepost.checking.claims.quantity import comparable
+from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
 
-_PREPOSITIONS = frozenset(
-    "in to from by for with without against at on into under before after over of via".split()
-)
+_CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
+_Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
+"""A part of a claim, and where a sentence has it."""
+
 _COMPARED = frozenset("more less fewer rather".split())
 
 
@@ -35,28 +37,59 @@ def _sides(reading: Reading) -> list[set[str]]:
 def is_of_another(claim: Reading, sentence: Reading) -> bool:
     """Whether a number, date or name belongs to something else there.
 
-    "Born in Rome" of "born in Pisa, and moved to Rome", and "opened in 1990" of "opened in 1980,
-    and closed in 1990".
+    It stands in a clause with words of its own, and the rest of the claim in one that has another
+    in its place: "Hale led" of "Ruiz led the trial, and Hale reviewed it", "opened in 1990" of
+    "opened in 1980, and closed in 1990".
     """
-    for each in claim.quantities:
-        held = [other for other in sentence.quantities if comparable(each, other)]
-        own = [other for other in held if each.allows(other)]
-        is_taken = any(same_place(each, one, claim, sentence) for one in held if one not in own)
-        words = [beside(one, sentence)[0] for one in own]
-        if is_taken and own and all(word and word not in claim.by_base for word in words):
-            return True
-    there = list(_governed(sentence))
-    for before, name in _governed(claim):
-        its = {other for other, word in there if word.base == name.base}
-        if its and before not in its and any(other == before for other, _ in there):
+    ends = [found.start() for found in _CLAUSE.finditer(sentence.text)]
+
+    def clause(place: Word | Quantity) -> int:
+        return bisect_left(ends, place.start)
+
+    own = {clause(word) for word in sentence.content if not claim.find(word)}
+    spoken = [(word, held) for word in claim.content if (held := sentence.find(word))]
+    names = [each for each in spoken if any(place.is_name for place in each[1])]
+    words = [each for each in spoken if each not in names]
+    others = [word for word in sentence.content if word.is_name and not claim.find(word)]
+    if _is_moved(names, words, others, own, clause):
+        return True
+    counted = [
+        (each, [other for other in sentence.quantities if each.allows(other)])
+        for each in claim.quantities
+    ]
+    for kind in ("number", "date"):
+        numbers = [(each, held) for each, held in counted if each.kind == kind and held]
+        rivals = [
+            other
+            for other in sentence.quantities
+            if other.kind == kind and not any(each.allows(other) for each in claim.quantities)
+        ]
+        if _is_moved(numbers, spoken, rivals, own, clause):
             return True
     return False
 
 
-def _governed(reading: Reading) -> Iterator[tuple[str, Word]]:
-    """Names right behind a preposition, each with it; of a name of several words the first."""
-    for word in reading.words[1:]:
-        before = reading.words[word.at - 1]
-        is_joined = reading.text[before.end : word.start].isspace()
-        if word.is_name and is_joined and before.text.lower() in _PREPOSITIONS:
-            yield before.text.lower(), word
+def _is_moved(
+    moved: Sequence[_Held],
+    rest: Sequence[_Held],
+    rivals: Sequence[Word | Quantity],
+    own: set[int],
+    clause: Callable[[Word | Quantity], int],
+) -> bool:
+    """Whether parts of a claim stand in another clause than its rest, which has rivals of them.
+
+    ``own`` are the clauses with words that the claim has not.
+    """
+    if not moved or not rest:
+        return False
+    taken = {clause(place) for _, places in moved for place in places}
+    shared = set.intersection(*({clause(place) for place in places} for _, places in rest))
+    if not taken & own:
+        return False
+    first, places = rest[0]
+    for number in shared - taken:
+        at = next(place.start for place in places if clause(place) == number)
+        is_before = moved[0][0].start < first.start
+        if any(clause(each) == number and (each.start < at) == is_before for each in rivals):
+            return True
+    return False

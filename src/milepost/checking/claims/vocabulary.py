@@ -113,7 +113,8 @@ LIGHT = frozenset(
 
 _OPPOSITES = """
 increase/decrease increase/reduce increase/decline increase/fall increase/drop increase/lower
-rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline gain/lose
+rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline grow/fall
+grow/drop grow/decrease climb/fall climb/drop gain/lose
 most/least most/fewest higher/lower high/low greater/less greater/smaller larger/smaller
 large/small big/small bigger/smaller largest/smallest biggest/smallest highest/lowest
 tallest/shortest longest/shortest longer/shorter long/short before/after earlier/later

@@ -45,7 +45,9 @@ class Question(RequestBody):
         None, description="Maximum length of all passages: 1600c characters, 400t tokens."
     )
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
-        0.0, description="Leave out passages that are less probable."
+        0.0,
+        description="Least probability that anything answers; below, there are no passages. Those "
+        "that are less probable are left out, but for the best.",
     )
     documents: Documents = Field(
         None, description="Ids or names of the documents to search; all if left out."
