@@ -19,3 +19,9 @@ def below_home(path: str, variable: str) -> Path:
     if found.parts[:1] == ("~",):
         raise InputError("this user has no home folder", f"{variable}=FOLDER")
     return found
+
+
+def is_too_long(path: str) -> bool:
+    """Whether file systems have no room for a path, or for a name in it: pathlib would raise."""
+    names = map(os.fsencode, Path(path).parts)
+    return len(os.fsencode(path)) >= 4096 or any(len(name) > 255 for name in names)

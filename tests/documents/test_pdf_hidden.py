@@ -272,11 +272,6 @@ def test_boxes_that_a_person_drew_over_words_hide_them() -> None:
         assert SECRET in read_bytes(annotated(kind, drawing, SECRET), "a.pdf").text
 
 
-def test_a_label_on_the_box_is_read() -> None:
-    page = page_of(drawn(SECRET), f"1 g 60 590 300 30 re f {drawn('[withheld]')}")
-    assert dropped(page).text == f"{SEEN}\n\n[withheld]"
-
-
 def test_dots_below_what_is_typed_are_not_hidden_words() -> None:
     typed = f"1 g 60 590 300 30 re f {drawn('Ada Lovelace')}"
     document = read_bytes(annotated(b"FreeText", typed, "." * 30), "a.pdf")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import milepost
+from milepost import errors
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
 from milepost.store import Store, erase_store, open_store
 from milepost.store.address import has_password, index_place, label, local_folder
@@ -287,3 +288,13 @@ def test_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(StoreError, match="cannot hold an index"):
             erase_store(given)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_name_that_no_file_system_takes_is_refused_in_words() -> None:
+    for name in ("x" * 300, "/" + "folder/" * 1000):
+        with pytest.raises(StoreError, match="too long"):
+            index_place(name)
+        with pytest.raises(errors.ModelError, match="no model named"):
+            milepost.load(name)
+    with pytest.raises(errors.UnreadableFile, match="does not exist"):
+        milepost.read("a\0b.txt")

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from milepost._paths import below_home
+from milepost._paths import below_home, is_too_long
 from milepost.errors import StoreError
 
 # A scheme has two letters or more (C:/ is a drive). pathlib turns its "//" into "/".
@@ -45,6 +45,8 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
         raise StoreError(f"{written!r} names no index", "a folder (. is this one)")
     scheme = _SCHEME.match(written)
     if scheme is None and "://" not in written:
+        if is_too_long(written):
+            raise StoreError(f"{written[:80]!r}… is too long for a folder", "--db FOLDER")
         return Path(place)
     name = f"{scheme[1]}://…" if scheme else "an address with ://"
     kind = scheme[1].lower() if scheme else ""

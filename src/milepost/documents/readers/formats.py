@@ -160,7 +160,7 @@ def read_file(
     try:
         refuse_device(path)
         data = Path(absolute).read_bytes()
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:  # a name with a NUL is none
         raise missing_file(path) from error
     except IsADirectoryError as error:
         raise UnreadableFile(f"{path or absolute} is a folder", "the files in it") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from milepost._optional import folder_of
-from milepost._paths import below_home, expanded
+from milepost._paths import below_home, expanded, is_too_long
 from milepost.encoder.engine.hub import local
 from milepost.encoder.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
@@ -148,6 +148,8 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
         ModelError: no model is found, or the hub cannot be reached.
     """
     name = DEFAULT if name is None else os.fspath(name)
+    if is_too_long(name):
+        raise ModelError(f"no model named {name[:80]!r}…", "milepost models")
     shipped = SHIPPED / name
     if not (shipped / MANIFEST).is_file() and (own := packaged(name)) is not None:
         return ModelFolder(own, _of_package(own))
