@@ -258,6 +258,8 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("Of these, 14 had a cough and 3 had a fever.", "14 patients had a fever.", "related"),
         ("At least 15 nurses must be there at night.", "20 nurses were there at night.", "related"),
         ("Its population grew from 1900 on.", "Its population fell from 1900 on.", "contradicted"),
+        ("The rate is 4.5% a month.", "The rate is 4.5% a year.", "contradicted"),
+        ("The dose was given twice a day.", "The dose was given once daily.", "contradicted"),
         ("He was more painter than writer.", "He was more writer than painter.", "related"),
         ("It opened a shop in 2003 after selling wax in 2001.", "It sold wax in 2003.", "related"),
         ("Over 50 % of the votes control it.", "Over 25 % of the votes control it.", "related"),

@@ -74,7 +74,9 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
         # Rather what stands for no other number of the claim.
         same.sort(key=lambda other: any(own.allows(other) for own in claim.quantities))
         for rival in same[:1]:
-            is_unit = each.is_measure and each.written == rival.written and each.name != rival.name
+            is_unit = each.written == rival.written and (
+                each.per != rival.per or (each.is_measure and each.name != rival.name)
+            )
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
 
 

@@ -41,7 +41,7 @@ _SPELLED = late(
     rf"|(?P<one>{_COUNT})\s(?:out\sof(?:\severy)?|in(?:\severy)?)\s(?P<all>{'|'.join(SMALL[2:])})"
     r"|(?P<half>half\san?)(?=\s\w)"
     rf"|(?P<ordinal>{ORDINAL})|(?P<fold>{_COUNT})fold"
-    r"|(?:12\s)?(?P<twelve>noon|midnight)"
+    r"|(?:12\s)?(?P<twelve>noon|midnight)|(?P<once>once)(?=\s(?:an?|per|each|every|\w+ly)\b)"
     r"|(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?:\s?(?P<noon>[ap])\.?m\b|(?<=:\d\d))"
     rf"|(?P<words>(?:{_WORD})(?:[\s-](?:{_WORD})|(?<=hundred|housand|million)\sand\s(?:{_WORD}))*)"
     r"(?P<more>\sand\sa\shalf)?)(?![^\W_])",
@@ -68,6 +68,11 @@ _BOUND = late(
     r"|(?P<most>at most|up to|no more than|not more than|maximum of|within)"
     r"|(?P<about>about|around|approximately|roughly|some|circa|c\.|estimated))"
     r"(?:\s+(?:the|a|an|age of|of|only|just))*\s*|(?P<tilde>~))(?:us)?$",
+    re.IGNORECASE,
+)
+_PERIOD = late(
+    r"\s?(?:(?:an?|per|each|every|/)\s?(?P<noun>hour|day|week|month|quarter|year)s?"
+    r"|(?P<adverb>hour|dai|week|month|quarter|year|annual)ly)\b",
     re.IGNORECASE,
 )
 _ROLE = late(r"\b(from|to|by)\s+(?:the\s)?$", re.IGNORECASE)
@@ -197,6 +202,8 @@ def _spelled(text: str) -> Iterator[Quantity]:
                 yield Quantity("number", value, value, "ordinal", start, end, value=value)
         elif match["fold"]:
             yield _number(text, _count(match["fold"]), start, end, "fold")
+        elif match["once"]:
+            yield _number(text, 1.0, start, end, "time")
         elif match["twelve"]:
             value = 720.0 if match["twelve"].lower() == "noon" else 0.0
             name = "hour of a day"
@@ -260,7 +267,12 @@ def _bounded(text: str, each: Quantity) -> Quantity:
         else:
             low, high = value - 0.1 * abs(value), value + 0.1 * abs(value)
     role = _ROLE.search(lead)
-    return replace(each, low=low, high=high, start=start, role=role[1].lower() if role else "")
+    made = replace(each, low=low, high=high, start=start, role=role[1].lower() if role else "")
+    if (period := _PERIOD.match(text, each.end)) is None:
+        return made
+    word = (period["noun"] or period["adverb"]).lower()
+    per = {"dai": "day", "annual": "year"}.get(word, word)
+    return replace(made, per=per, end=period.end())
 
 
 def _joined(text: str, numbers: list[Quantity]) -> Iterator[Quantity]:

@@ -30,6 +30,7 @@ class Quantity:
         name: its own unit.
         slack: half of its last digit, in base units: how exact another unit can be.
         role: "from", "to" or "by" in front of a number, "before" or "after" of a date, or "".
+        per: the period in which it is counted, "day" of "twice daily", or "".
         may_be_thousands: whether its point stands before three digits in a text that is not
             English: 12.400 is 12,400 or 12.4.
     """
@@ -46,6 +47,7 @@ class Quantity:
     name: str = ""
     slack: float = 0.0
     role: str = ""
+    per: str = ""
     may_be_thousands: bool = False
 
     @property
@@ -70,6 +72,8 @@ class Quantity:
 
     def _allows(self, other: Quantity) -> bool:
         if self.kind != other.kind or (self.role and other.role and self.role != other.role):
+            return False
+        if self.per and other.per and self.per != other.per:
             return False
         if self.kind == "date":
             if (self.unit == YEARLESS) != (other.unit == YEARLESS):
