@@ -33,9 +33,17 @@ class MilepostError(Exception):
 
     def __init__(self, problem: str, hint: str = "") -> None:
         # Names of files may hold any characters: they must not break the line.
-        self.problem = CONTROL.sub("\N{REPLACEMENT CHARACTER}", problem)
-        self.hint = CONTROL.sub("\N{REPLACEMENT CHARACTER}", hint)
+        self.problem = CONTROL.sub(_sign, problem)
+        self.hint = CONTROL.sub(_sign, hint)
         super().__init__(f"{self.problem}; try: {self.hint}" if hint else self.problem)
+
+
+def _sign(control: re.Match[str]) -> str:
+    """What stands for a control character: a space for a new line, the sign that Unicode has."""
+    code = ord(control[0])
+    if control[0] in "\n\r\t":
+        return " "
+    return chr(0x2400 + code) if code < 32 else "\N{REPLACEMENT CHARACTER}"
 
 
 class InputError(MilepostError):

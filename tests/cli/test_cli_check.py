@@ -98,7 +98,7 @@ def test_in_limits_the_documents(cli, refusal, model, notes, db):
             *asked, "--in", "golf.txt"
         )
         unlike = refusal(*asked, "--in", "nothere.txt")
-        assert "no document matches nothere.txt; try: milepost info" in unlike
+        assert ("a file of those PATHs" if where == [notes] else "milepost info") in unlike
 
 
 def test_the_text_may_come_from_stdin(cli, refusal, model, notes):

@@ -49,7 +49,8 @@ class WrongSettings(InputError):
 
     def __init__(self, faults: Sequence[InputError]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(map(str, faults)))
+        super().__init__("; ".join(map(str, faults)))
+        self.args = ("\n".join(map(str, faults)),)
 
 
 @dataclass(frozen=True, slots=True)
