@@ -146,7 +146,9 @@ def without_secrets(address: str) -> str:
     ('https://example.com/v1', 'a?b.txt')
     """
     found = _SECRETS.fullmatch(address)
-    return found[1] + found[2] if found else address
+    if found is None:
+        return address
+    return found[1] + ("…" if "@" in found[2] else found[2])  # a password may hold a slash
 
 
 def missing_file(path: object, more: str = "") -> UnreadableFile:

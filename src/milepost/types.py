@@ -93,6 +93,16 @@ class Mark:
     level: int = 0
 
 
+def _checked_mark(mark: Mark) -> Mark:
+    numbers = mark.kind in _NUMBERS
+    if not isinstance(mark.value, str) or (
+        numbers and not all(map(str.isdecimal, mark.value.split() or [""]))
+    ):
+        wanted = "digits" if numbers else "str"
+        raise WrongType(f"marks: a {mark.kind} must be {wanted}, not {mark.value!r}")
+    return mark if mark.value.isascii() else replace(mark, value=whole(mark.value))
+
+
 def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
     """Return the value of the last mark of a kind at or before ``offset``; marks are sorted."""
     found = None
@@ -194,15 +204,7 @@ class Document:
             ):
                 raise WrongType(f"{name} must be a tuple of {kind.__name__}")
             object.__setattr__(self, name, tuple(several))
-        if not all(mark.value.isascii() for mark in self.marks):
-            marks = tuple(replace(mark, value=whole(mark.value)) for mark in self.marks)
-            object.__setattr__(self, "marks", marks)
-        for mark in self.marks:
-            if mark.kind in _NUMBERS and not all(map(str.isdecimal, mark.value.split() or [""])):
-                raise WrongType(
-                    f"the mark of a {mark.kind} at {mark.offset} must be a number, not "
-                    f"{mark.value!r}"
-                )
+        object.__setattr__(self, "marks", tuple(map(_checked_mark, self.marks)))
         if self.source is not None:
             object.__setattr__(self, "source", str(os.fspath(self.source)))  # it may be a path
         object.__setattr__(self, "text", whole(self.text))
