@@ -154,6 +154,8 @@ def _below_others(display: Display, glyphs: Glyphs, chosen: Integers) -> Integer
         boxes = np.vstack([boxes, display.boxes(left, top, right, bottom)])
         places = np.concatenate([places, others])
     large = (boxes[:, 2:] - boxes[:, :2] >= _SIDE).all(axis=1)
+    if len(items):  # what is drawn before the first letter hides none
+        large &= places > (kinds == pdfium.FPDF_PAGEOBJ_TEXT).argmax()
     places, boxes = places[large], boxes[large]
     if not len(places) or not len(chosen):
         return NONE
