@@ -31,7 +31,7 @@ from milepost.documents.readers.pdf.native import (
     results,
 )
 from milepost.documents.readers.pdf.picture import bounds, objects
-from milepost.documents.readers.pdf.records import BLANKS, NONE, Flags, Floats, Integers
+from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers, are_blank
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
@@ -179,7 +179,7 @@ def _unknown(handle: Any, glyphs: Glyphs) -> int:
     glyphs are no letters, others are such by chance.
     """
     code = glyphs.code
-    seen = (glyphs.hidden == 0) & ~glyphs.generated & ~np.isin(code, BLANKS)
+    seen = (glyphs.hidden == 0) & ~glyphs.generated & ~are_blank(code)
     control = seen & ((code < 32) | ((code > 126) & (code < 160)))
     lost = control | (seen & (code >= 0xE000) & (code < 0xF900))
     around = np.pad(seen, 1)
@@ -197,7 +197,7 @@ def _generated(handle: Any, code: Integers) -> Flags:
     generated: Flags = (code == ord("\r")) | (code == ord("\n"))
     blank = np.flatnonzero((code <= 32) & ~generated)
     asked = map(plain(pdfium.FPDFText_IsGenerated, INT), repeat(handle), blank.tolist())
-    generated[blank] = [each == 1 for each in asked]
+    generated[blank] = np.fromiter(asked, np.int64, len(blank)) == 1
     return generated
 
 
@@ -207,12 +207,16 @@ def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT)
     origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
     loose = finite(results(box_of, np.float32, 4, letters.tolist(), handle)[0])
-    # The first letter of an upright object is where the object begins, if its box is there, too.
+    if not len(letters):
+        return loose, np.zeros((0, 2))
+    # If the first letter of an upright object is where the object begins, and the boxes of all are
+    # as high as its font, each begins at its box.
     first = np.cumsum(written.lengths) - written.lengths
     known = (matrix[:, 1:3] == 0).all(axis=1) & (loose[first, 0] == matrix[:, 4])
-    origin = np.full((len(letters), 2), np.nan)
-    origin[first[known]] = matrix[known, 4:]
-    asked = np.flatnonzero(np.isnan(origin[:, 0]))
+    level = [f.reduceat(loose[:, 1::2], first) for f in (np.minimum, np.maximum)]
+    known &= (level[0] == level[1]).all(axis=1) | (written.lengths == 1)
+    origin = np.stack([loose[:, 0], np.repeat(matrix[:, 5], written.lengths)], axis=1)
+    asked = np.flatnonzero(~np.repeat(known, written.lengths))
     found, _ = results(origin_of, np.float64, 2, letters[asked].tolist(), handle, apart=True)
     origin[asked] = finite(found)
     return loose, origin

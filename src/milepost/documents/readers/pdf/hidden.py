@@ -31,7 +31,7 @@ from milepost.documents.readers.pdf.picture import (
     on_white,
     seen,
 )
-from milepost.documents.readers.pdf.records import BLANKS, NONE, Flags, Integers
+from milepost.documents.readers.pdf.records import NONE, Flags, Integers, are_blank
 from milepost.documents.readers.pdf.writing import changes
 from milepost.types import Mark
 from milepost.wording import counted
@@ -103,9 +103,10 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
     kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
     outside = (right <= 0) | (left >= glyphs.width) | (bottom <= 0) | (top >= glyphs.height)
     kinds[outside] = _OFF
-    printed = ~glyphs.generated & (glyphs.code > 32) & ~np.isin(glyphs.code, BLANKS)
+    printed = ~glyphs.generated & (glyphs.code > 32) & ~are_blank(glyphs.code)
     owner = glyphs.owner
-    owners = np.unique(owner[changes(owner)])
+    owners = np.sort(owner[changes(owner)])
+    owners = owners[changes(owners)]
     display.texts = owners = owners[owners > 0]
     items = references(owners)
     invisible, unpainted, white, cut_out = _inks(owners, items)

@@ -13,9 +13,16 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 NONE: NDArray[Any] = np.zeros(0, np.int64)
-BLANKS = (2, 3, 9, 10, 13, 32, 0x7F, 0xA0, 0xAD, 0x3000, *range(0x2000, 0x2010))
-"""Characters that print nothing."""
 T = TypeVar("T")
+
+_BLANKS: Flags = np.zeros(0x3002, np.bool_)
+_BLANKS[[2, 3, 9, 10, 13, 32, 0x7F, 0xA0, 0xAD, 0x3000, *range(0x2000, 0x2010)]] = True
+
+
+def are_blank(code: Integers) -> Flags:
+    """Say which characters print nothing."""
+    blank: Flags = _BLANKS[np.minimum(code, len(_BLANKS) - 1)]
+    return blank
 
 
 @dataclass(slots=True, eq=False)

@@ -64,9 +64,11 @@ class Ruled:
 
     def filled(self, lines: Iterable[Line]) -> Ruled:
         """The same table without the columns in which none of some lines begins."""
-        used = {column for row in self.in_rows(lines) for column in row}
-        edges = [edge for column, edge in enumerate(self.columns[:-1]) if column in used]
-        return replace(self, columns=[*edges, self.columns[-1]], _known={})
+        used = sorted({column for row in self.in_rows(lines) for column in row})
+        edges = [*(self.columns[column] for column in used), self.columns[-1]]
+        places = self._known.items()
+        known = {line: at and (at[0], used.index(at[1])) for line, at in places}
+        return replace(self, columns=edges, _known=known)
 
     def cut(self, lines: list[Line]) -> None:
         """Cut lines at the spaces that a line between two columns goes through; changes the list.
@@ -169,6 +171,8 @@ def below_cells(across: Floats, down: Floats, top: float, low: float) -> list[Ru
     """
     cut: list[Rule] = []
     near = across[(across[:, 0] > top) & (across[:, 0] < low)]
+    if not len(near):
+        return []
     beside = down[(down[:, 1] < low) & (down[:, 2] > top)]
     for at, start, end in near.tolist():
         on = beside[(beside[:, 1] < at - _NEAR) & (beside[:, 2] >= at - _NEAR), 0]
