@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -132,32 +131,6 @@ def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
     assert "tokenizer.json has changed; try: pip install" in changed.stdout
     (folder / source.graph().with_suffix(".bin").name).unlink()
     assert cli("doctor", "--model", folder, "-q").stdout.count("BAD") == 2
-
-
-@pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
-def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
-    words = ("bees build cells", "ships carry coal", "rivers reach the sea", "kings lose wars")
-    text = " ".join(f"In {n} {word}." for n in range(5) for word in words)
-    (tmp_path / "notes.txt").write_text(text)
-    db = tmp_path / "notes.milepost"
-    assert cli("index", tmp_path, "--db", db, "--model", "landmark-light").exit_code == 0
-    before = (db / "milepost.sqlite").read_bytes()
-    result = cli("doctor", "--db", db, "--against", "landmark-minilm", "--json")
-    assert result.exit_code == 0
-    findings = {each["subject"]: each for each in json.loads(result.stdout)["findings"]}
-    assert "20 sentences of 1 document, made by landmark-light" in findings["index"]["detail"]
-    assert "landmark-minilm keeps " in findings["neighbours"]["detail"]
-    assert f"--db {db} --model landmark-minilm --rebuild" in findings["rebuild"]["detail"]
-    same = cli("doctor", "--db", db, "--against", "landmark-light")
-    assert "ok    neighbours" in same.stdout
-    assert (db / "milepost.sqlite").read_bytes() == before
-
-
-@pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
-def test_the_doctor_compares_only_where_there_is_an_index(refusal, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert "--db needs --against" in refusal("doctor", "--db", tmp_path)
-    assert "there is no index here" in refusal("doctor", "--against", "landmark-light")
 
 
 def test_completion_completes(process, monkeypatch):

@@ -71,7 +71,6 @@ def test_a_missing_package_is_one_line(install, capsys, name, installed, line):
 
 def test_an_option_of_a_missing_package_names_it(install):
     install(eval=__version__)
-    assert packages.function("index-drift", asked="doctor --against") == "loaded"
     with pytest.raises(MissingPackage, match="install milepost-lab"):
         packages.function("install-pooling", asked="export --pooling")
 

@@ -39,7 +39,6 @@ COMMANDS = {
 """Command → the package that brings it, and its line in the help."""
 
 _FUNCTIONS = {
-    "index-drift": "milepost-eval",
     "install-pooling": "milepost-lab",
     "run-pooling-code": "milepost-lab",
 }
@@ -60,7 +59,7 @@ def command(name: str) -> Any:
 
 
 def function(name: str, *, asked: str) -> Any:
-    """Import a function of ``_FUNCTIONS`` that ``asked`` needs, such as ``doctor --against``."""
+    """Import a function of ``_FUNCTIONS`` that ``asked`` needs, such as ``export --code``."""
     return _load(FUNCTION_GROUP, name, _FUNCTIONS[name], asked)
 
 
