@@ -1,18 +1,12 @@
-"""Results that hold no more tokens than an agent asked for, and cursors that lead on."""
+"""Results that hold no more tokens than an agent asked for."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import TypeVar
 
 from pydantic import BaseModel
-
-from milepost.errors import InputError
-from milepost.index.naming import document_id
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -31,29 +25,3 @@ def fitted(build: Callable[[int], R], most: int, count: Callable[[str], int], bu
         return count(build(items).model_dump_json(exclude_none=True))
 
     return build(bisect_right(range(1, most + 1), budget, key=tokens))
-
-
-_LONGEST = 200  # characters of a cursor; a longer one may be JSON nested without end
-
-
-def write_cursor(of: str, *places: int) -> str:
-    """A cursor: numbers that lead on, for one question only, in a word that an agent hands back."""
-    data = json.dumps([_mark(of), *places], separators=(",", ":")).encode()
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def read_cursor(cursor: str, of: str) -> tuple[int, int]:
-    """The numbers of a cursor, which must be one of this question."""
-    try:
-        given = cursor if len(cursor) <= _LONGEST else ""
-        data = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
-        mark, first, skipped = json.loads(data)
-        if mark == _mark(of) and LEAST <= first <= MOST and 0 <= skipped <= 1 << 40:
-            return int(first), int(skipped)
-    except (ValueError, TypeError, RecursionError, binascii.Error):
-        pass
-    raise InputError("the cursor is not one of this question", "the `cursor` of the last result")
-
-
-def _mark(of: str) -> str:
-    return document_id(of)[:6]

@@ -41,7 +41,6 @@ class Searched(BaseModel):
     names: dict[str, str] = Field(
         default_factory=dict, description="Name of the document of each id."
     )
-    cursor: str | None = Field(default=None, description="For the passages that come after these.")
     notes: list[str] = Field(default_factory=list, description="What to know of this result.")
 
 
@@ -130,5 +129,5 @@ class Documents(BaseModel):
 
     documents: list[Listed]
     total: int
-    cursor: str | None = None
+    cursor: int | None = Field(default=None, description="For the documents that come after these.")
     notes: list[str] = Field(default_factory=list)

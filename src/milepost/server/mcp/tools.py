@@ -20,17 +20,15 @@ from milepost.index.naming import document_id, short_id
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library, notes_of
 from milepost.server.mcp import results
-from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted, read_cursor, write_cursor
+from milepost.server.mcp.budget import MOST, TEXT_SHARE, fitted
 from milepost.store import DocumentInfo
 from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
 from milepost.wording import counted, nothing_reaches, without_options
 
 _CHARACTERS = 6  # characters a token at most, on average: what is read before it is counted
-_CURSOR = 60  # tokens that are left for a cursor and a note
-_PASSAGES = 200  # passages that can be paged through
+_LEFT = 60  # tokens that are left for a cursor or a note
 _LISTED = 2000  # tokens of a list of documents; each takes 20 or more
 _TOO_LONG = "the place is longer than the budget; try: a larger budget_tokens"
-_LIST = ""  # what the cursors of the list of documents are of: no question
 _LEAST_ROOM = 20  # tokens of text below which no shorter passage is tried
 
 
@@ -51,33 +49,28 @@ class Tools:
         budget_tokens: int = 1500,
         min_score: float = 0.0,
         documents: list[str] | None = None,
-        cursor: str | None = None,
         where: str | None = None,
     ) -> results.Searched:
         """The best sentences for a question, within a budget of tokens."""
-        budget = min(budget_tokens, MOST)
-        chosen = self._chosen(documents)
-        found = SearchResult()
-
-        def search(**limits: Any) -> SearchResult:
-            nonlocal found
-            found = self._library.index.search_detailed(
-                question, documents=chosen, min_score=min_score, where=where, **limits
-            )
-            return found
-
+        budget, chosen = min(budget_tokens, MOST), self._chosen(documents)
+        room = int(budget * TEXT_SHARE)
         with self._searching():
-            if cursor is None:
-                result = self._first(budget, search)
-                if result.passages:
-                    result.cursor = write_cursor(question, budget, 0)
-            else:
-                result = self._following(question, budget, search, cursor)
+            while True:
+                found = self._library.index.search_detailed(
+                    question,
+                    budget=f"{room}t",
+                    documents=chosen,
+                    min_score=min_score,
+                    where=where,
+                )
+                result = self._within(found, budget)
+                # A long heading can take the room of the only passage: then a shorter one.
+                if result.passages or not found.passages or room < _LEAST_ROOM:
+                    break
+                room //= 2
         if not found.passages:  # all that were searched in vain
             result.notes += self._unread(self._library.index.documents(chosen), budget)
-        if not result.passages and cursor is not None:
-            result.notes.append("nothing else was found")
-        elif not found.passages and found.best_score > 0.0:
+        if not found.passages and found.best_score > 0.0:
             result.notes.append(nothing_reaches(min_score, found.best_score, found.answerable))
         elif not result.passages:
             result.notes.append("nothing was found")
@@ -85,39 +78,9 @@ class Tools:
             result.notes.append("scores only order passages: the model was never fitted")
         return result
 
-    def _first(self, budget: int, search: Callable[..., SearchResult]) -> results.Searched:
-        """The sentences that make the most of the budget."""
-        room = int(budget * TEXT_SHARE)
-        while True:
-            found = search(budget=f"{room}t")
-            passages = list(map(_evidence, found.passages))
-            result = self._within(passages, found, budget)
-            # A long heading can take the room of the only passage: then a shorter one.
-            if result.passages or not passages or room < _LEAST_ROOM:
-                return result
-            room //= 2
-
-    def _following(
-        self, question: str, budget: int, search: Callable[..., SearchResult], cursor: str
-    ) -> results.Searched:
-        """Passages in order of their score, without those that came before."""
-        first, skipped = read_cursor(cursor, question)
-        shown = self._first(first, search).passages
-        found = search(k=_PASSAGES)
-        left = [
-            each for each in found.passages if not any(_overlap(each, other) for other in shown)
-        ][skipped:]
-        result = self._within(list(map(_evidence, left)), found, budget)
-        if left and not result.passages:  # longer than the budget: its best sentence
-            result = self._within([_best_sentence(left[0])], found, budget)
-        if len(result.passages) < len(left) and result.passages:
-            result.cursor = write_cursor(question, first, skipped + len(result.passages))
-        return result
-
-    def _within(
-        self, passages: list[results.Evidence], found: SearchResult, budget: int
-    ) -> results.Searched:
+    def _within(self, found: SearchResult, budget: int) -> results.Searched:
         """The passages, best first, that the budget holds with their documents' names."""
+        passages = list(map(_evidence, found.passages))
         documents = {each.document for each in found.passages}
         infos, names = self._library.index.documents(documents), self._names(documents)
         # Without passages the reason is wanted where nothing could be found at all.
@@ -133,7 +96,7 @@ class Tools:
                 notes=notes,
             )
 
-        return fitted(first, len(passages), self._tokens, budget - _CURSOR)
+        return fitted(first, len(passages), self._tokens, budget - _LEFT)
 
     def _names(self, documents: Iterable[str]) -> dict[str, str]:
         """Short id → name for clients, also of documents that were removed meanwhile."""
@@ -222,11 +185,10 @@ class Tools:
 
         return fitted(first, len(places) + len(passages), self._tokens, budget)
 
-    def documents(self, cursor: str | None = None) -> results.Documents:
-        """The documents that can be searched."""
+    def documents(self, cursor: int = 0) -> results.Documents:
+        """The documents that can be searched, from the one of this number on."""
         self._indexer.refresh()
         infos = self._library.index.documents()
-        after = 0 if cursor is None else read_cursor(cursor, _LIST)[1]
         rows = [
             results.Listed(
                 id=short_id(info.name),
@@ -235,17 +197,17 @@ class Tools:
                 sentences=info.sentences,
                 notes=notes_of(info),
             )
-            for info in infos[after : after + _LISTED // 20]
+            for info in infos[cursor : cursor + _LISTED // 20]
         ]
         notes = self._indexing()
 
         def first(size: int) -> results.Documents:
             return results.Documents(documents=rows[:size], total=len(infos), notes=notes)
 
-        result = fitted(first, len(rows), self._tokens, _LISTED - _CURSOR)
-        last = after + len(result.documents)
+        result = fitted(first, len(rows), self._tokens, _LISTED - _LEFT)
+        last = cursor + len(result.documents)
         if result.documents and last < len(infos):
-            result.cursor = write_cursor(_LIST, LEAST, last)
+            result.cursor = last
         return result
 
     def _unread(self, infos: Iterable[DocumentInfo], budget: int) -> list[str]:
@@ -317,19 +279,6 @@ def _of(names: dict[str, str], found: Sequence[results.Evidence | results.Match]
 def _evidence(passage: Passage) -> results.Evidence:
     own = {"id": short_id(passage.document), "score": round(passage.score, 2)}
     return results.Evidence(**shared_record(passage) | own)
-
-
-def _best_sentence(passage: Passage) -> results.Evidence:
-    best = passage.best
-    text = passage.text[best.start - passage.start : best.end - passage.start]
-    place = {"text": text, "start": best.start, "end": best.start + len(text)}
-    return _evidence(passage).model_copy(update=place)
-
-
-def _overlap(passage: Passage, shown: results.Evidence) -> bool:
-    return short_id(passage.document) == shown.id and (
-        passage.start < shown.end and passage.end > shown.start
-    )
 
 
 def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
