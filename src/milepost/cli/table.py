@@ -45,8 +45,8 @@ class _Rows(Gauge):
     epilog="""\b
 Examples:
   milepost table questions.txt papers/ -o answers.csv
-  milepost table questions.csv --db papers.milepost -o answers.html --min-score 0.5
-  milepost table questions.jsonl papers/ -o best.jsonl --per collection""",
+  milepost table questions.txt --db papers.milepost -o answers.html --min-score 0.5
+  milepost table questions.txt papers/ -o best.jsonl --per collection""",
 )
 @click.argument("questions", metavar="QUESTIONS", type=click.Path(path_type=Path))
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
@@ -75,9 +75,8 @@ Examples:
 def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrite: bool) -> int:
     """Ask each document every question in QUESTIONS, and write the best passages to FILE.
 
-    QUESTIONS is a text file with one question per line, a .csv with a column `question`, or a
-    .jsonl with a field `question`. PATHs are files and folders (- is stdin). Without PATH, an index
-    made by `milepost index` is asked.
+    QUESTIONS is a text file with one question per line. PATHs are files and folders (- is stdin).
+    Without PATH, an index made by `milepost index` is asked.
 
     A row has the document, question, score (its probability), text, place, page, heading and
     offsets of the best passage. Finished rows are kept in a hidden file beside FILE until FILE is
