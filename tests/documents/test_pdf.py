@@ -81,6 +81,21 @@ def test_a_number_that_names_what_is_on_the_page_stays() -> None:
     assert document.text.count("what was owed.") == 4
 
 
+@pytest.mark.parametrize(
+    ("label", "copies"),
+    [("Invoice no. {}", 4), ("INV-101{}", 4), ("Case 88-101{}", 4), ("Sheet no. {}", 1)],
+)
+def test_the_number_of_a_thing_is_none_of_a_page(label: str, copies: int) -> None:
+    pages = []
+    for number in range(1, 5):
+        page = PdfPage()
+        page.text(72, 775, label.format(number))
+        page.lines(72, 700, [*prose(30, start=9 * number), f"The amount is {number}20 euros."])
+        pages.append(page)
+    text = made(pages).text
+    assert sum(text.count(label.format(number)) for number in range(1, 5)) == copies
+
+
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     """A table at the top of each page: only the head above it repeats without need."""
     pages = []

@@ -175,6 +175,7 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<style>b{position:absolute}</style><p>a <b class=pagenum>[Pg <a>8]</a></b>b<i role="
          "doc-pagebreak>ix [3]</i> c<i class=lnum>33</i> <i class=pageno>the 9th", "a b c the 9th"),
         ("<p>A <i aria-hidden=true>b</i>", "A b"),
+        ("<p><math><mi>n</mi></math> is <i aria-hidden=true>b</i>", "n is b"),
         ("<dialog>no</dialog><dialog open>A</dialog>", "A"),
         ("<math><munderover><mo>∑</mo><mn>1</mn><mn>9</mn></munderover></math>", "∑1^9"),
         ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>",

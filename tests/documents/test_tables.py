@@ -172,6 +172,10 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
             [["A", "yes", "no"], ["B", "no", "yes"], ["C", "yes", "no"], ["D", "no", "no"]],
             ["A | yes | no", "B | no | yes", "C | yes | no", "D | no | no"],
         ),
+        (
+            [["City", "PM10", "SO2", "n", "n"], ["Rome", "20", "5", "1", "2"]],
+            ["City | PM10 | SO2 | n | n", "City: Rome | PM10: 20 | SO2: 5 | n: 1 | n: 2"],
+        ),
         # A label in four may be a figure, above columns of figures.
         (
             [["Name", "Mark", "Share", "18 - 49"], ["Wax", "9.9", "15", "6.0"]],
@@ -358,3 +362,32 @@ COVERING = {
 def test_a_name_belongs_to_the_columns_that_its_cell_covers(name: str) -> None:
     document = read_bytes(COVERING[name], name)
     assert next(tables(document.marks)).columns == ("Town", "Plan May", "Plan June", "Staff")
+
+
+@pytest.mark.parametrize(
+    ("rows", "names", "last"),
+    [
+        (
+            "<tr><td><td colspan=3>2024<td colspan=2>2023"
+            "<tr><td>Sales<td>$<td>1,234<td><td>$<td>987<tr><td>Cost<td><td>(56<td>)<td><td>7",
+            ("", "2024", "2023"),
+            "Cost | (56) | 7",
+        ),
+        (
+            "<tr><th rowspan=2>Region<th colspan=2>2020<tr><td>Sales<td>Cost"
+            "<tr><td>North<td>1<td>2",
+            ("Region", "2020 Sales", "2020 Cost"),
+            "North | 1 | 2",
+        ),
+        (
+            "<tr><th>Title<th>Price<tr><td>Bricks | Mortar<td>12<tr><td>Plain<td>15",
+            ("Title", "Price"),
+            "Plain | 15",
+        ),
+    ],
+)
+def test_cells_stand_under_their_names(rows: str, names: tuple[str, ...], last: str) -> None:
+    document = read_bytes(f"<table>{rows}</table>".encode(), "a.html")
+    assert next(tables(document.marks)).columns == names
+    assert document.text.rstrip().split("\n")[-1] == last
+    assert "Bricks |" not in document.text  # its bar begins no cell

@@ -117,17 +117,17 @@ def names_columns(
 ) -> bool:
     """Whether a row holds the names of the columns below it.
 
-    Its cells must be distinct labels, none may recur in its column, and the rows below may fill few
-    other columns; its first cell may not end in a colon as those below do. Any further such row of
-    a sheet (``second``) must be above figures. A row of figures names columns only if they are
-    years beside an empty first cell. One label in four may be another figure, such as "18 - 49",
-    if two in words are above columns of figures alone. Names of several rows (``several``), each of
-    them a label, may be alike.
+    Its cells must be labels, distinct but above figures, none may recur in its column, and the rows
+    below may fill few other columns; its first cell may not end in a colon as those below do. Any
+    further such row of a sheet (``second``) must be above figures. A row of figures names columns
+    only if they are years beside an empty first cell. One label in four may be another figure, such
+    as "18 - 49", if two in words are above columns of figures alone. Names of several rows
+    (``several``), each of them a label, may be alike.
     """
     number, row = rows[index]
     cells = [cell for cell in row if cell]
     figured = [] if several else [cell for cell in cells if not is_label(cell)]
-    if (len(set(cells)) < len(cells) and not several) or not all(map(_is_figure, figured)):
+    if not all(map(_is_figure, figured)):
         return False
     if 4 * len(figured) > len(cells) or max(map(len, figured), default=0) > _MAX_FIGURED:
         return False
@@ -145,6 +145,9 @@ def names_columns(
             inside += bool(cell and label)
             outside += bool(cell and not label and column)
     figures, words = _columns_below(rows, index)
+    again = {column for column, label in enumerate(row) if label and row.count(label) > 1}
+    if not several and not again <= figures - words:
+        return False
     named = {column for column, label in enumerate(row) if sum(map(str.isalpha, label)) > 3}
     if figured and len(named & (figures - words)) < 2:
         return False
@@ -213,10 +216,15 @@ def is_label(cell: str, longest: int = _MAX_LABEL) -> bool:
     return len(cell) <= longest and not _NO_LABEL.search(cell)
 
 
+_SYMBOL = re.compile(r"[^\W\d_]{1,3}\d{1,2}(?:[.,]\d)?[^\W\d_]?")
+"""PM10, CO2, x1: no figures."""
+
+
 @lru_cache(maxsize=4096)
 def _is_figure(cell: str) -> bool:
     letters = sum(map(str.isalpha, cell)) if len(cell) <= _MAX_FIGURE else len(cell)
-    return letters <= 3 and any(map(str.isdigit, cell))
+    has_digits = letters <= 3 and any(map(str.isdigit, cell))
+    return has_digits and (not _SYMBOL.fullmatch(cell) or bool(_YEAR.fullmatch(cell)))
 
 
 def is_amount(cell: str) -> bool:

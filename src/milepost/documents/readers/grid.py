@@ -28,8 +28,12 @@ Cell = tuple[str, int, int]
 No rows at all say that it continues the cell above, and -1 that cells below may continue it.
 """
 
+_SIGN = re.compile(r"[A-Z]{0,3}[$€£¥₩₹]\s?\(?|\(")
+_CLOSES = re.compile(r"[)%]{1,2}")
+_OPENS = frozenset("0123456789(.-–—−")
 _MAX_REPEATED = 80  # characters: a longer cell is no heading of its rows, and is written once
 _MAX_SPAN = 200  # columns or rows: a file of a few bytes may claim any number
+_BAR = re.compile(r"(?:^| )\|(?= |$)")  # would begin another cell
 _MAX_ALONE = 60  # characters of a cell that keeps its place if no other in its row is filled
 
 
@@ -102,7 +106,7 @@ class Grid:
         """Write the rows, without the columns that are empty in all of them, and start anew."""
         width = max(map(len, self._rows), default=0)
         kept = [k for k in range(width) if any(k < len(row) and row[k] for row in self._rows)]
-        rows = [[row[k] if k < len(row) else "" for k in kept] for row in self._rows]
+        rows = with_signs([[row[k] if k < len(row) else "" for k in kept] for row in self._rows])
         for start, end in pairwise([*self._starts(rows), len(rows)]):
             self._write(text, rows[start:end], self._heads[start:end])
         self._is_rest = self._is_rest or bool(rows)
@@ -136,15 +140,34 @@ class Grid:
         first = 1 if title else 0
         headers = min([*heads, False].index(False, first), len(rows) - 1)
         headers *= headers > first or heads[0]
-        if headers <= first and not self._is_rest:
+        if not self._is_rest:  # a file may mark the first of several
             found = header_rows(list(enumerate(rows, 1)), first)
-            headers = first + found if found else headers
+            headers = max(headers, first + found) if found else headers
         if headers > first:
             self._names = column_names(rows[first:headers])
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
             self._names = []
         caption = f"{self.caption} {title if headers else ''}"
         text.begin_table(self._names, caption.strip(), header_rows=headers)
+
+
+def with_signs(rows: list[list[str]]) -> list[list[str]]:
+    """Join columns of signs to those of the figures that they stand beside; each row has as many.
+
+    >>> with_signs([["", "2024", ""], ["Loss", "$", "(1,234"], ["Tax", "", "56"]])
+    [['', '2024'], ['Loss', '$ (1,234'], ['Tax', '56']]
+    """
+    columns: list[tuple[str, ...]] = []
+    for column in zip(*rows, strict=True):
+        pairs = [*zip(columns[-1], column, strict=True)] if columns else []
+        both = [pair for pair in pairs if all(pair)]
+        if both and all(_SIGN.fullmatch(a) and b[:1] in _OPENS for a, b in both):
+            columns[-1] = tuple(f"{a} {b}" if a and b else a or b for a, b in pairs)
+        elif both and all(_CLOSES.fullmatch(b) and a[-1].isdigit() for a, b in both):
+            columns[-1] = tuple(a + b if a and b else a or b for a, b in pairs)
+        else:
+            columns.append(column)
+    return [*map(list, zip(*columns, strict=True))]
 
 
 class TreeReader:
@@ -190,6 +213,7 @@ def joined(cells: Sequence[str]) -> str:
     >>> joined(["Cost", "", "55", ""])
     'Cost | | 55'
     """
+    cells = [_BAR.sub("\u00a0|", cell) if "|" in cell else cell for cell in cells]
     filled = [cell for cell in cells if cell]
     if len(filled) < 2 and len("".join(filled)) > _MAX_ALONE:
         return "".join(filled)  # text in a table that only lays out the page

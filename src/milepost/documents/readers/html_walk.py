@@ -151,8 +151,9 @@ class Walk:
         ):
             return True
         # What a screen reader is not to read is shown, except the second form of a formula.
-        is_second = attributes.get("aria-hidden") == "true" and node.parent.css_first("math")
-        return "hidden" in attributes or bool(is_second)
+        is_silent = attributes.get("aria-hidden") == "true"
+        formulas = (x for x in _beside(node) if x.tag == "math" or x.css_first("math"))
+        return "hidden" in attributes or (is_silent and any(formulas))
 
     def _formula(self, node: Any) -> None:
         try:
@@ -374,12 +375,14 @@ def _is_picture(node: Any) -> bool:
     return _FORMULA.search(node.attributes.get("class") or "") is not None
 
 
+def _beside(node: Any) -> list[Any]:
+    """The elements directly beside another."""
+    return [each for each in (node.prev, node.next) if each is not None and each.is_element_node]
+
+
 def _has_twin(node: Any) -> bool:
     """Whether an element of the author's own has another one directly beside it."""
-    return any(
-        beside is not None and beside.is_element_node and "-" in beside.tag
-        for beside in (node.prev, node.next)
-    )
+    return any("-" in each.tag for each in _beside(node))
 
 
 def _spans(attributes: dict[str, str | None]) -> tuple[int, int]:

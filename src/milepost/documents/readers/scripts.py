@@ -110,6 +110,9 @@ def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
         return "", ""
     if after[:1] in ("/", "⁄") and after[1:2] == LOWERED:
         return (" ", "") if left.isdigit() else ("", "")  # 2 1/2
+    if left.isspace() and before.strip() and not right.isalnum():
+        before = before.rstrip()  # apart from what it belongs to
+        left = before[-1]
     if not left or left.isspace() or left in "([":
         return _in_front(mark, after)
     if _NOTE_MARK.fullmatch(mark) and (kind == NOTE or _is_note(before, mark)):

@@ -34,6 +34,11 @@ _DIGITS = re.compile(r"\d++(?![:.)] ?[^\W\d_])")
 """Numbers that may be those of pages; "Question 3: what …" has another."""
 
 _LABEL = re.compile(r"[^\W\d_]{3,}(?: (?:no|nr|number|nummer|n[°º])\.?)?:? ?#?\d+")
+_NUMBERED = re.compile(
+    r"(?:(?:\b(?:no|nr|number|nummer|id)\b[.:]* ?#?|n[°º][.:]* ?|#)[\w/-]*\d"
+    r"|(?:[^\W\d_]{3,}-|\d{2,}[-/])\d{3,})$"
+)
+"""The number of a thing, unless a word for a page stands before it."""
 _FURTHER = 100  # numbers in front of a page's own: those of other things than pages
 
 _WORD, _WORDS = re.compile(r"[^\W\d_]+"), re.compile(r"\w+")
@@ -123,7 +128,7 @@ def _keep_first(pages: Sequence[Page], large: float) -> None:
             is_label = (
                 bool(_LABEL.fullmatch(words)) and bool(numbers) and min(numbers)[2] >= _FURTHER
             )
-            is_label |= bool(numbers) and line.size > large
+            is_label |= bool(numbers) and (line.size > large or _is_numbered(words))
             known = words in kept or (numbers & counted and not is_label)
             kept.add(words)
             counted |= numbers
@@ -148,6 +153,12 @@ def _numbers_of_page(words: str, page: int) -> Iterator[tuple[str, int, int]]:
         own = _NAMES.issuperset(_WORDS.findall(before)[-1:])
         if own or all(word in _PAGE_WORDS or word.isdigit() for word in _WORDS.findall(after)):
             yield f"{before}#{after}", found.start(), int(found[0][:9]) - page
+
+
+def _is_numbered(words: str) -> bool:
+    """Whether a line ends in the number of a thing, as "Invoice no. 12" does, and of no page."""
+    pages = {*_NAMES, "sheet", "slide", "folie", "folio"}
+    return _NUMBERED.search(words) is not None and pages.isdisjoint(_WORDS.findall(words))
 
 
 def _is_in(words: str, text: str) -> bool:
