@@ -264,6 +264,15 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("It opened a shop in 2003 after selling wax in 2001.", "It sold wax in 2003.", "related"),
         ("Over 50 % of the votes control it.", "Over 25 % of the votes control it.", "related"),
         ("It was built before 1967.", "It was built in 1965.", "related"),
+        ("Reports are made despite not being mandatory.", "Reports are mandatory.", "contradicted"),
+        ("Hot packs have no effect on blood flow.", "Hot packs increase blood flow.", "related"),
+        ("The court may disallow a claim.", "The court must disallow a claim.", "related"),
+        ("The trust plans to open a school.", "The trust has opened a school.", "related"),
+        ("Ants may bite, and may sting.", "Ants may sting.", "supported"),
+        ("Staff get four hours of leave.", "Staff get at most 240 hours of leave.", "related"),
+        ("It is for ages 21 to 30.", "It is for ages 18 to 45.", "related"),
+        ("It lasted > 3 weeks.", "It lasted more than 3 weeks.", "supported"),
+        ("A fine not exceeding $1,500 is due.", "A fine of up to $1,500 is due.", "supported"),
     ],
 )  # fmt: skip
 def test_words_alone_do_not_support(sentence: str, claim: str, verdict: str) -> None:
@@ -278,6 +287,9 @@ def test_questions_and_orders_cannot_be_judged():
     assert why_not("Open the valve at noon.")
     assert why_not("I wish the fee were lower.")
     assert why_not("After the vote the fee was raised.") is None
+    assert why_not("In the first year the fee was raised.") is None
+    assert why_not("Finally the fee was raised.") is None
+    assert why_not("Apply the brakes.")
     assert why_not("The fee was raised.") is None
     assert judge("Was the fee low?", [passage("The fee was low.")]).verdict == "related"
 

@@ -170,6 +170,14 @@ def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
     )
 
 
+def denied_alone(sentence: Reading, claim: Reading) -> bool:
+    """Whether a sentence denies a word of a claim that denies nothing of it."""
+    return any(
+        any(map(claim.find, negation.scope)) and not _answered(negation.scope, claim)
+        for negation in sentence.negations
+    )
+
+
 def reordered(claim: Reading, sentence: Reading) -> bool:
     """Whether names have changed places: "B beat A" or "A was beaten by B" of "A beat B"."""
     places = [

@@ -11,6 +11,8 @@ Kind = Literal["number", "date"]
 
 YEARLESS = "day of the year"  # unit of a date without its year
 
+_FAR = 4.0
+"""Times that a bound in a claim may be a text's number, or the reverse."""
 _OVER = 0.1
 """How far from a number a text that says "over" or "under" it is expected to be."""
 
@@ -115,8 +117,19 @@ class Quantity:
         low, high = other.likely
         if self.is_open and other.is_open and not low <= self.value <= high:
             return False  # "over 25 %" of "over 50 %" misquotes it
-        is_about = not self.is_open and self.high - self.low > 0.1 * abs(self.value)
-        return is_about or self.name != other.name or (self.low <= low and high <= self.high)
+        if self.is_open and not other.is_open:  # "at most 240" says something else than 4
+            least, most = sorted((abs(self.value), abs(other.value)))
+            if most > _FAR * least:
+                return False
+        if self._is_range and other._is_range:
+            slack = 0.1 * max(abs(self.value), abs(other.value))
+            return max(abs(self.low - low), abs(self.high - high)) <= slack
+        is_other = self.name != other.name and not other.is_open
+        return self._is_range or is_other or (self.low <= low and high <= self.high)
+
+    @property
+    def _is_range(self) -> bool:
+        return not self.is_open and self.high - self.low > 0.1 * abs(self.value)
 
     @property
     def likely(self) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import Literal
 from milepost.checking.claims.conflicts import (
     Conflict,
     conflicts,
+    denied_alone,
     is_name_of_two,
     renamed,
     reordered,
@@ -20,7 +21,7 @@ from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.turned import is_of_another, is_swapped
-from milepost.checking.claims.vocabulary import EXCLUSIVE
+from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
@@ -62,7 +63,7 @@ else it calls most claims contradicted."""
 _SHORTEST = 3  # fewest words of a claim that a model judges: a name or a term says nothing
 
 _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
-_OBJECTS = frozenset("the a an your all this these it".split())
+_OBJECTS = frozenset("the a an your these it".split())
 _LEADING = frozenset(
     """
     like unlike despite upon within without throughout toward towards among across along behind
@@ -70,10 +71,14 @@ _LEADING = frozenset(
     because once whether via per both either neither half even such quite rather many most later
     soon today sometimes often usually perhaps maybe thus hence given considering regarding
     including following according during around beneath underneath amid amidst notwithstanding
-    whenever wherever instead yet hardly never seldom rarely
+    whenever wherever instead yet hardly never seldom rarely in on at for over under by with from to
+    of about after before between into through during above below against almost just only today now
+    then here there both all
     """.split()
 )
-"""Words in front of an article that are no verb."""
+"""Words in front of an article that are no verb, as those in -ly are not..."""
+_VERBS_IN_LY = frozenset("apply supply rely reply comply multiply fly".split())
+"""...but for these."""
 _CELLS = re.compile(r"\t|(?:^|\s)\|\s|[^\W\d],[^\s,]+,\S|\S,[^\s,]+,[^\W\d]")
 """What parts cells: the same words in other columns say something else, as no sentence does."""
 _WISHES = frozenset(["hopefully", "i wish", "we wish", "i hope", "we hope", "if only"])
@@ -111,6 +116,7 @@ def why_not(claim: str) -> str | None:
         return "a question cannot be supported or contradicted"
     second = text.split(maxsplit=2)[1:2]
     is_order = second and second[0].lower() in _OBJECTS and first.isalpha()
+    is_order = is_order and (not first.endswith("ly") or first in _VERBS_IN_LY)
     if first in _ORDERS or (is_order and first not in ENGLISH_WORDS | _LEADING):
         return "an order cannot be supported or contradicted"
     if first in _WISHES or " ".join((first, *second)).lower() in _WISHES or text.endswith("!"):
@@ -322,8 +328,9 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether nothing that restricts, denies or turns what is said stands on one side alone."""
     sentence = texts[0]
     own = {word.text.lower() for word in claim.words}
-    there = {word.text.lower() for text in texts for word in text.words}
-    if own & EXCLUSIVE and not there & EXCLUSIVE:
+    around = {word.text.lower() for text in texts for word in text.words}
+    there = {word.text.lower() for word in sentence.words}
+    if own & EXCLUSIVE and not around & EXCLUSIVE:
         return False
     if all(map(sentence.find, claim.content)) and (
         sentence.frames - claim.frames or reordered(claim, sentence)
@@ -337,5 +344,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
             if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
     if is_swapped(claim, sentence) or is_of_another(claim, sentence):
+        return False
+    if denied_alone(sentence, claim) or (there & TENTATIVE and not own & (TENTATIVE | POSSIBLE)):
         return False
     return not unanswered(claim, texts) and not replaced(claim, sentence)

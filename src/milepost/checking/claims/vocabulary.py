@@ -85,6 +85,18 @@ QUANTIFIERS = {
 EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely"])
 """Words that say that nothing else holds."""
 
+TENTATIVE = frozenset(
+    """
+    may might could should plan plans planned planning intend intends intended aim aims aimed hope
+    hopes hoped expect expects expected propose proposes proposed potentially target targets want
+    wants wanted consider considers unlikely
+    """.split()
+)
+"""Words that say of something that it is not so yet, or not for sure..."""
+
+POSSIBLE = frozenset(["can", "would", "possible", "possibly", "perhaps", "likely", "probably"])
+"""...and others that a claim may have for them."""
+
 FRAMES = {
     "exception": late(
         r"\b(?:except(?:ing)?|exclud(?:es?|ing)|unless|other than|apart from|aside from|barring"
