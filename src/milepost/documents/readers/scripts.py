@@ -27,6 +27,10 @@ _ORDINAL = re.compile(
 )
 _POWER = re.compile(r"[+\-−–±]?\d|[+\-−–±]\w")
 _TERMS = re.compile(r".[+\-−–±*/=·]\w")
+_OWNER = re.compile(r"[\w.,;:!?)\]\"”’%]\s+$")
+_APART = re.compile(rf"[+\-−–]?{_NUMBERS.pattern}")
+_BEHIND = re.compile(r"[\s.,;:!?]|$")
+"""A word, a mark that is apart from it and no part of a fraction, and what follows."""
 _LETTERS = re.compile(r"[^\W\d_]+$")
 _WORD = re.compile(r"[^\W\d_]{4}")
 _REACH = 60  # characters before a mark that decide its form
@@ -110,8 +114,8 @@ def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
         return "", ""
     if after[:1] in ("/", "⁄") and after[1:2] == LOWERED:
         return (" ", "") if left.isdigit() else ("", "")  # 2 1/2
-    if left.isspace() and before.strip() and not right.isalnum():
-        before = before.rstrip()  # apart from what it belongs to
+    if _OWNER.search(before) and _APART.fullmatch(mark) and _BEHIND.match(after):
+        before = before.rstrip()
         left = before[-1]
     if not left or left.isspace() or left in "([":
         return _in_front(mark, after)
