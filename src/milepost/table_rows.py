@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from milepost.types import Mark, Span, Table, TableRow
 
-_BAR = re.compile(r"(?:^| )\|(?= |$)")
+BAR = re.compile(r"(?:^| )\|(?= |$)")
+"""What parts the cells of a row."""
 _FIGURE = re.compile(
     r"(?<!\S)(?:[$€£¥]\s?)?[(\-–—−]?(?:[$€£¥]\s?)?\d[\d.,]*(?:\s?[)%]{1,2})?(?!\S)|(?<!\S)[–—−-](?!\S)"
 )
@@ -265,7 +266,7 @@ def cells_of(text: str, start: int, end: int) -> list[Span]:
         bars = [match.span() for match in _MARKDOWN_BAR.finditer(line)][1:-1]
         line, first = line[:-1], 1
     else:
-        bars, first = [match.span() for match in _BAR.finditer(line)], 0
+        bars, first = [match.span() for match in BAR.finditer(line)], 0
     edges = [first, *(edge for bar in bars for edge in bar), len(line)]
     cells = []
     for low, high in zip(edges[::2], edges[1::2], strict=True):

@@ -61,15 +61,15 @@ _NOTATION = late(
 )
 """Powers of ten, and fractions: "3 × 10^5", "1e6", "2½", "2 1/2", "1/3 of"."""
 _BOUND = late(
-    r"(?:\b(?:(?P<more>more than|over|above|exceed(?:s|ed|ing)?|greater than|higher than"
-    r"|upwards of|longer than|surpass(?:ed|es|ing)?|better than)"
-    r"|(?P<least>at least|no (?:fewer|less) than|not less than|minimum of)"
-    r"|(?P<less>less than|fewer than|under|below|lower than|shorter than|almost|nearly)"
-    r"|(?P<most>at most|up to|no more than|not more than|maximum of|within"
-    r"|(?:not|never)(?: to)? exceed(?:s|ed|ing)?)"
-    r"|(?P<about>about|around|approximately|roughly|some|circa|c\.|estimated))"
-    r"(?:\s+(?:the|a|an|age of|of|only|just))*\s*"
-    r"|(?P<tilde>~)|(?:(?P<floor>≥|>=)|(?P<ceiling>≤|<=)|(?P<beyond>>)|(?P<short><))\s*)(?:us)?$",
+    r"(?:(?:(?P<more>>(?!=)|\b(?:more than|over|above|exceed(?:s|ed|ing)?|greater than|higher than"
+    r"|upwards of|longer than|surpass(?:ed|es|ing)?|better than))"
+    r"|(?P<least>≥|>=|\b(?:at least|no (?:fewer|less) than|not less than|minimum of))"
+    r"|(?P<less><(?!=)|\b(?:less than|fewer than|under|below|lower than|shorter than|almost"
+    r"|nearly))"
+    r"|(?P<most>≤|<=|\b(?:at most|up to|no more than|not more than|maximum of|within"
+    r"|(?:not|never)(?: to)? exceed(?:s|ed|ing)?))"
+    r"|(?P<about>\b(?:about|around|approximately|roughly|some|circa|c\.|estimated)))"
+    r"(?:\s+(?:the|a|an|age of|of|only|just))*\s*|(?P<tilde>~))(?:us)?$",
     re.IGNORECASE,
 )
 _PERIOD = late(
@@ -262,11 +262,10 @@ def _bounded(text: str, each: Quantity) -> Quantity:
     start = each.start
     if before is not None:
         lead, start = lead[: before.start()], start - len(before[0])
-        is_more, is_less = before["more"] or before["beyond"], before["less"] or before["short"]
-        if is_more or before["least"] or before["floor"]:
-            low, high = value + (2 * step if is_more else -step), math.inf
-        elif is_less or before["most"] or before["ceiling"]:
-            low, high = -math.inf, value - 2 * step if is_less else value + step
+        if before["more"] or before["least"]:
+            low, high = value + (2 * step if before["more"] else -step), math.inf
+        elif before["less"] or before["most"]:
+            low, high = -math.inf, value + (step if before["most"] else -2 * step)
         else:
             low, high = value - 0.1 * abs(value), value + 0.1 * abs(value)
     role = _ROLE.search(lead)

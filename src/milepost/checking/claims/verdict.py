@@ -73,7 +73,7 @@ _LEADING = frozenset(
     including following according during around beneath underneath amid amidst notwithstanding
     whenever wherever instead yet hardly never seldom rarely in on at for over under by with from to
     of about after before between into through during above below against almost just only today now
-    then here there both all
+    then here there all
     """.split()
 )
 """Words in front of an article that are no verb, as those in -ly are not..."""
@@ -345,6 +345,6 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
                 return False
     if is_swapped(claim, sentence) or is_of_another(claim, sentence):
         return False
-    if denied_alone(sentence, claim) or (there & TENTATIVE and not own & (TENTATIVE | POSSIBLE)):
+    if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
         return False
     return not unanswered(claim, texts) and not replaced(claim, sentence)

@@ -94,8 +94,8 @@ TENTATIVE = frozenset(
 )
 """Words that say of something that it is not so yet, or not for sure..."""
 
-POSSIBLE = frozenset(["can", "would", "possible", "possibly", "perhaps", "likely", "probably"])
-"""...and others that a claim may have for them."""
+POSSIBLE = TENTATIVE | {"can", "would", "possible", "possibly", "perhaps", "likely", "probably"}
+"""...and those that a claim may have for them."""
 
 FRAMES = {
     "exception": late(

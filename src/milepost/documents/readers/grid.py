@@ -21,6 +21,7 @@ from milepost.documents.readers.column_names import (
     is_label,
     table_starts,
 )
+from milepost.table_rows import BAR
 
 Cell = tuple[str, int, int]
 """The text of a cell in one line, and how many columns and rows it covers.
@@ -33,7 +34,6 @@ _CLOSES = re.compile(r"[)%]{1,2}")
 _OPENS = frozenset("0123456789(.-–—−")
 _MAX_REPEATED = 80  # characters: a longer cell is no heading of its rows, and is written once
 _MAX_SPAN = 200  # columns or rows: a file of a few bytes may claim any number
-_BAR = re.compile(r"(?:^| )\|(?= |$)")  # would begin another cell
 _MAX_ALONE = 60  # characters of a cell that keeps its place if no other in its row is filled
 
 
@@ -106,7 +106,7 @@ class Grid:
         """Write the rows, without the columns that are empty in all of them, and start anew."""
         width = max(map(len, self._rows), default=0)
         kept = [k for k in range(width) if any(k < len(row) and row[k] for row in self._rows)]
-        rows = with_signs([[row[k] if k < len(row) else "" for k in kept] for row in self._rows])
+        rows = _with_signs([[row[k] if k < len(row) else "" for k in kept] for row in self._rows])
         for start, end in pairwise([*self._starts(rows), len(rows)]):
             self._write(text, rows[start:end], self._heads[start:end])
         self._is_rest = self._is_rest or bool(rows)
@@ -151,10 +151,10 @@ class Grid:
         text.begin_table(self._names, caption.strip(), header_rows=headers)
 
 
-def with_signs(rows: list[list[str]]) -> list[list[str]]:
+def _with_signs(rows: list[list[str]]) -> list[list[str]]:
     """Join columns of signs to those of the figures that they stand beside; each row has as many.
 
-    >>> with_signs([["", "2024", ""], ["Loss", "$", "(1,234"], ["Tax", "", "56"]])
+    >>> _with_signs([["", "2024", ""], ["Loss", "$", "(1,234"], ["Tax", "", "56"]])
     [['', '2024'], ['Loss', '$ (1,234'], ['Tax', '56']]
     """
     columns: list[tuple[str, ...]] = []
@@ -213,7 +213,8 @@ def joined(cells: Sequence[str]) -> str:
     >>> joined(["Cost", "", "55", ""])
     'Cost | | 55'
     """
-    cells = [_BAR.sub("\u00a0|", cell) if "|" in cell else cell for cell in cells]
+    # A bar of its own would begin another cell.
+    cells = [BAR.sub("\u00a0|", cell) if "|" in cell else cell for cell in cells]
     filled = [cell for cell in cells if cell]
     if len(filled) < 2 and len("".join(filled)) > _MAX_ALONE:
         return "".join(filled)  # text in a table that only lays out the page

@@ -152,8 +152,8 @@ class Walk:
             return True
         # What a screen reader is not to read is shown, except the second form of a formula.
         is_silent = attributes.get("aria-hidden") == "true"
-        formulas = (x for x in _beside(node) if x.tag == "math" or x.css_first("math"))
-        return "hidden" in attributes or (is_silent and any(formulas))
+        near = _beside(node) if is_silent else ()
+        return "hidden" in attributes or any(x.tag == "math" or x.css_first("math") for x in near)
 
     def _formula(self, node: Any) -> None:
         try:

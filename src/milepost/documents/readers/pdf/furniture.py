@@ -49,6 +49,7 @@ _PAGE_WORDS = frozenset(
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
 _NAMES = _PAGE_WORDS.difference("of von auf sur de di van av af из".split())  # noqa: SIM905
+_SHEETS = _NAMES | {"sheet", "slide", "folie", "folio"}
 _ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.I)
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
@@ -157,8 +158,7 @@ def _numbers_of_page(words: str, page: int) -> Iterator[tuple[str, int, int]]:
 
 def _is_numbered(words: str) -> bool:
     """Whether a line ends in the number of a thing, as "Invoice no. 12" does, and of no page."""
-    pages = {*_NAMES, "sheet", "slide", "folie", "folio"}
-    return _NUMBERED.search(words) is not None and pages.isdisjoint(_WORDS.findall(words))
+    return _NUMBERED.search(words) is not None and _SHEETS.isdisjoint(_WORDS.findall(words))
 
 
 def _is_in(words: str, text: str) -> bool:

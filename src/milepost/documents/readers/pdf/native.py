@@ -29,15 +29,15 @@ _ROOM = (ctypes.c_char * (_ROWS * _ROW))()
 _BYTES: NDArray[Any] = np.frombuffer(memoryview(_ROOM), np.uint8).reshape(_ROWS, _ROW)
 
 
-_PLAIN: dict[str, Any] = {}  # a new type of function takes as long as a hundred calls
+_PLAIN: dict[tuple[str, Any], Any] = {}  # a new type of function takes as long as a hundred calls
 
 
 def plain(function: Any, result: Any) -> Any:
     """Return the same function for references, whole numbers of 32 bits, and ``results``."""
-    name = function.__name__
-    if name not in _PLAIN:
-        _PLAIN[name] = ctypes.PYFUNCTYPE(result)(address(function))
-    return _PLAIN[name]
+    key = function.__name__, result
+    if key not in _PLAIN:
+        _PLAIN[key] = ctypes.PYFUNCTYPE(result)(address(function))
+    return _PLAIN[key]
 
 
 def address(item: Any) -> int:
