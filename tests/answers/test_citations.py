@@ -158,7 +158,7 @@ def test_what_is_found_are_the_quotes_words(quote: str, passage: str) -> None:
         assert fold(passage[slice(*span)]).letters == stripped(quote.strip(EDGES)).letters
 
 
-RAID = "Some ants steal pupae from other nests and rear them as slaves."
+FEW = "A few slaves lived in the fourteen nests of F. sanguinea."
 REVOLT = "Slave ants rise against their masters every third year."
 
 
@@ -173,8 +173,8 @@ def index() -> Iterator[Index]:
 @pytest.fixture(scope="module")
 def passages(index: Index) -> list[Passage]:
     cells = index.search("how do bees make cells", k=1)
-    raids = index.check(RAID, ["book.txt"], k=20).passages  # as a citation is checked
-    return [*cells, *raids[:1]]
+    nests = index.check(FEW, ["book.txt"], k=20).passages  # as a citation is checked
+    return [*cells, *nests[:1]]
 
 
 def judged(index: Index, passages: Sequence[Passage], answer: str) -> list[Citation]:
@@ -182,7 +182,7 @@ def judged(index: Index, passages: Sequence[Passage], answer: str) -> list[Citat
 
 
 def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage]) -> None:
-    (citation,) = judged(index, passages, RAID[:-1] + " [2].")
+    (citation,) = judged(index, passages, FEW[:-1] + " [2].")
     assert citation.verdict == "supported"
     support = citation.support
     assert (support.number, support.document) == (2, "book.txt")
@@ -194,10 +194,10 @@ def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage
 
 
 def test_another_passage_than_the_cited_one(index: Index, passages: list[Passage]) -> None:
-    (citation,) = judged(index, passages, RAID[:-1] + " [1].")
+    (citation,) = judged(index, passages, FEW[:-1] + " [1].")
     assert (citation.verdict, citation.spans) == ("unsupported", ())
     assert citation.support.number == 2
-    (alone,) = judged(index, passages[:1], RAID[:-1] + " [1].")
+    (alone,) = judged(index, passages[:1], FEW[:-1] + " [1].")
     assert (alone.support.number, alone.support.start) == (None, citation.support.start)
 
 
@@ -229,22 +229,22 @@ def test_a_sentence_is_checked_once(index: Index, passages: list[Passage]) -> No
         return index.check(text, documents, **options)
 
     words = " ".join(passages[0].text.split()[:6])
-    answer = f'{RAID[:-1]} [1][2]. It is "{words}" [1].'
+    answer = f'{FEW[:-1]} [1][2]. It is "{words}" [1].'
     found = list(with_support(check_citations(answer, passages), passages, check))
     assert [each.verdict for each in found] == ["unsupported", "supported", "verbatim"]
-    assert asked == [(RAID, ["book.txt"])]
+    assert asked == [(FEW, ["book.txt"])]
 
 
 def test_sources_and_records_show_it(
     index: Index, passages: list[Passage], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = f"{RAID[:-1]} [2]. {RAID[:-1]} [1]."
+    answer = f"{FEW[:-1]} [2]. {FEW[:-1]} [1]."
     citations = tuple(judged(index, passages, answer))
     print_sources(passages, Answer(answer, citations, ()), "never")
     first, sentence, second = capsys.readouterr().out.splitlines()
     score = f"{citations[0].support.score:.0%}"
     assert first.startswith("[1] book.txt · ")
     assert first.endswith("· not supported")
-    assert sentence.strip() == f"“{RAID}”, but by [2]: {score}"
+    assert sentence.strip() == f"“{FEW}”, but by [2]: {score}"
     assert second.endswith(" · probably supported")
     assert not Answer(answer, citations, ()).grounded

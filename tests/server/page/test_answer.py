@@ -178,8 +178,8 @@ def test_the_box_writes_an_answer_with_links(server: Server, tabs: Tabs) -> None
 
 
 def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writer: Writer) -> None:
-    said = "Some ants steal pupae from other nests and rear them as slaves [1]. Zebras graze [1]."
-    question = "Which ants steal pupae from other nests and rear them as slaves?"
+    said = "A few slaves lived in the fourteen nests of F. sanguinea [1]. Zebras graze [1]."
+    question = "How many slaves lived in the nests of F. sanguinea?"
     writer.reply = Stream([said])
     with server.client() as client:
         files = {"file": ("instincts.txt", hive_bees().encode())}

@@ -17,6 +17,7 @@ from milepost.checking.claims.vocabulary import (
     NEGATIONS,
     NEGATIONS_WITH_TO,
     NOT_DENYING,
+    PREVENTING,
     QUANTIFIERS,
     STATES,
     base,
@@ -191,6 +192,8 @@ def _denies(words: list[str], at: int) -> bool:
     if word in NEGATIONS:
         is_choice = word == "not" and "or" in words[max(0, at - 2) : at]  # "may or may not"
         return (word, behind) not in NOT_DENYING and not is_choice
+    if word == "from" and behind.endswith("ing"):
+        return not PREVENTING.isdisjoint(words[max(0, at - 5) : at])
     return word in NEGATIONS_WITH_TO and behind == "to"
 
 

@@ -52,6 +52,15 @@ NEGATIONS_WITH_TO = frozenset(
 )
 """Words that deny what follows where "to" is behind them: "failed to appear", "has yet to"."""
 
+PREVENTING = frozenset(
+    """
+    prevent prevents prevented preventing prohibit prohibits prohibited bar bars barred ban
+    banned stop stops stopped keep keeps kept hinder hinders hindered discourage discouraged
+    refrain refrains refrained abstain abstained
+    """.split()
+)
+"""Words that deny what follows a "from" behind them: "prevented them from leaving"."""
+
 NOT_DENYING = frozenset(
     (negation, word)
     for negation, words in {
