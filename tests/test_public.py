@@ -24,9 +24,8 @@ from milepost.types import Mark
 from support.cli_process import loaded, python
 
 HEAVY = {
-    "charset_normalizer", "click", "docx", "markdown_it", "numpy", "nupunkt", "openvino",
-    "pathspec", "pypdfium2", "rich", "selectolax", "snowballstemmer", "sqlite3", "tokenizers",
-    "torch", "transformers",
+    "click", "docx", "markdown_it", "numpy", "nupunkt", "openvino", "pathspec", "pypdfium2", "rich",
+    "selectolax", "snowballstemmer", "sqlite3", "tokenizers", "torch", "transformers",
 }  # fmt: skip
 
 

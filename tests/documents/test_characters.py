@@ -25,6 +25,8 @@ JAPANESE = "日本語の文章です。これは漢字とひらがなとカタ�
         *((GERMAN, f"utf-{name}") for name in ("8", "8-sig", "16", "16-le", "16-be", "32")),
         *((GERMAN, "cp1252"), (FRENCH, "cp1252"), (FRENCH, "iso-8859-1")),
         *((RUSSIAN, name) for name in ("koi8-r", "cp1251", "utf-16-le")),
+        (f"From: chess@example.org\n{'A line of ASCII.' * 400}\n{RUSSIAN * 40}", "koi8-r"),
+        (f"<div class='a wide column of the page'>{JAPANESE.strip()}</div>" * 40, "cp932"),
         *((JAPANESE, name) for name in ("cp932", "euc-jp")),
     ],
 )
@@ -96,6 +98,8 @@ def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
         ("Ключ", "utf-32-be"),
         ("Zażółć gęślą jaźń w piątek.", "iso8859-2"),
         ("Toplantı cuma günü üçte başlıyor. Iğdır.", "cp1254"),
+        ("A sheet of 5 ± 3 µm, ½ of it • “thin”.", "cp1252"),
+        ("Der Brunnen ist für Fußgänger schön.", "cp437"),
     ],
 )
 def test_short_texts_in_old_encodings(text: str, encoding: str) -> None:

@@ -41,7 +41,6 @@ _CODE_PAGE = re.compile(r"(?:x-)?(?:cp|dos|ibm|windows)[-_]?(\d{3,5})|(?:x-)?(.+
 _CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 _DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
 _NEWLINES = re.compile("\r(?:\r?\n)?")  # "\r\r\n" is a newline of Windows, converted twice
-_SAMPLE = 1 << 20  # number of bytes used to guess the encoding of a file
 
 
 def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
@@ -210,15 +209,10 @@ def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] |
 
 
 def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    if (own := guess_letters(data) or guess_latin(data)) is not None:
-        text, notes = _tolerant(data, own)
-        return text, (f"read as {own}, a guess", *notes)
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(data[:_SAMPLE]).best()
-    guess = (_known(best.encoding) if best else None) or "cp1252"
+    found = guess_letters(data) or guess_latin(data)
+    guess = found or "cp1252"
     text, notes = _tolerant(data, guess)
-    if best is None and text.count("\ufffd") > 0.01 * len(text):
+    if found is None and text.count("\ufffd") > 0.01 * len(text):
         raise UnreadableFile(f"{name}: unknown text encoding", "save it as UTF-8")
     return text, (f"read as {guess}, a guess", *notes)
 

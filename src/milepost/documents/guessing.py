@@ -1,19 +1,21 @@
-"""Guess the encoding of a short text in another script than Latin, by how common its letters are.
+"""Guess the encoding of a text by how common its letters are, or by the language they belong to.
 
-In a text of a few words, the wrong encoding often gives letters of some script, too: Hebrew reads
-as Cyrillic, and KOI8 as Cyrillic whose capitals are small. Only the right one gives common letters.
-Long texts and Latin ones are left to charset-normalizer.
+The wrong encoding often gives letters of some script, too: Hebrew reads as Cyrillic, and KOI8 as
+Cyrillic whose capitals are small. Only the right one gives common letters.
 """
 
 from __future__ import annotations
 
 import codecs
 import math
+import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 
-_MAX = 4_000  # bytes that are looked at
-_LEAST = 0.3  # share of the letters that are not ASCII in a script other than Latin
+_SEARCHED = 1 << 20  # bytes from the first that is not ASCII, of which a sample is taken
+_MAX, _MAX_LATIN = 2_000, 20_000  # bytes of the sample that are looked at
+_LEAST = 0.05  # share of the letters that are not ASCII in a script other than Latin
 _MIN_BYTES = 5
 _MIXED = 4.0  # log likelihood of a Latin letter beside one of another script
 _ENOUGH = -4.6  # log likelihood of each byte
@@ -29,9 +31,9 @@ _LETTERS = {
 
 _SINGLE = (
     ("cp1251", "cyrillic"), ("koi8_r", "cyrillic"), ("koi8_u", "cyrillic"), ("cp866", "cyrillic"),
-    ("iso8859_5", "cyrillic"), ("mac_cyrillic", "cyrillic"), ("cp1253", "greek"),
-    ("iso8859_7", "greek"), ("cp1255", "hebrew"), ("cp862", "hebrew"), ("cp1256", "arabic"),
-    ("iso8859_6", "arabic"), ("cp874", "thai"),
+    ("iso8859_5", "cyrillic"), ("mac_cyrillic", "cyrillic"), ("cp855", "cyrillic"),
+    ("cp1253", "greek"), ("iso8859_7", "greek"), ("cp737", "greek"), ("cp1255", "hebrew"),
+    ("cp862", "hebrew"), ("cp1256", "arabic"), ("iso8859_6", "arabic"), ("cp874", "thai"),
 )  # fmt: skip
 _SIGNS = "«»“”„‘’–—…№°§€\xa0،؟؛·"
 
@@ -78,34 +80,55 @@ _LATIN = (
     ("iso8859_2", "áäčďéěíĺľňóôŕřšťúůýž"),
     ("cp1257", "ąčęėįšųūž"),
     ("cp1257", "āčēģīķļņōŗšūž"),
+    ("iso8859_2", "čćđšž"),
+    ("cp1258", "àâãèéêìíòóôõùúýăđĩơư\u0300\u0301\u0303\u0309\u0323₫"),
     ("mac_roman", "äöüß"),
     ("mac_roman", "àâçèéêëîïôùûœ"),
     ("mac_roman", "áéíñóúü¡¿"),
+    ("cp437", "äöüß"),
+    ("cp437", "àâçèéêëîïôùû"),
+    ("cp852", "ąćęłńóśźż"),
 )
 """Letters of languages in each encoding; the codes of some are letters of others in the next."""
 
-_LATIN_SIGNS = frozenset(_SIGNS + "£©®·‚")
+_SIGN = re.compile(rf"[\0-\x7f{_SIGNS}£©®·‚•]|(?<![a-z])[±²³µ¹¼½¾×](?![a-z]{{3}})")
 
 
 def guess_latin(data: bytes) -> str | None:
-    """Return the encoding in which all letters beyond ASCII are those of one European language."""
-    for codec, letters in _LATIN:
-        try:
-            found = {*data.decode(codec).lower()} - {*map(chr, range(128))} - _LATIN_SIGNS
-        except UnicodeDecodeError:
-            continue
-        hungarian, romanian = {"õ"} == found & {"õ", "ã"}, found >= {"ã", "î"}
-        if found <= {*letters} and not (codec == "cp1252" and (hungarian or romanian)):
-            return codec
-    return None
+    """Return the encoding in which most letters beyond ASCII are those of one European language."""
+    sample = _sample(data, _MAX_LATIN)
+    fits = [(_fit(sample, codec, letters), codec) for codec, letters in _LATIN]
+    fit, codec = max(fits, key=lambda pair: pair[0])
+    return codec if fit > 0.5 else None
+
+
+def _fit(sample: bytes, codec: str, letters: str) -> float:
+    """Return the share of the letters beyond ASCII that are those of a language."""
+    try:
+        text = sample.decode(codec).lower()
+    except UnicodeDecodeError:
+        return 0.0
+    beyond = Counter(_SIGN.sub("", text))
+    hungarian, romanian = {"õ"} == {*beyond} & {"õ", "ã"}, {*beyond} >= {"ã", "î"}
+    if codec == "cp1252" and (hungarian or romanian):
+        return 0.0
+    return sum(beyond[letter] for letter in letters) / beyond.total() if beyond else 1.0
+
+
+def _sample(data: bytes, most: int) -> bytes:
+    """Return the first lines, and texts between tags, that are not ASCII."""
+    first = re.search(rb"[^\0-\x7f]", data)
+    start = max(0, first.start() - 100) if first else 0
+    pieces = re.split(rb"[\r\n<>]", data[start : start + _SEARCHED])
+    return b"\n".join(piece for piece in pieces if not piece.isascii())[:most]
 
 
 def guess_letters(data: bytes) -> str | None:
     """Return the encoding in which a text, not UTF-8, has common letters; None if none does."""
-    sample = data[:_MAX]
+    sample = _sample(data, _MAX)
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
-    if len(data) > _MAX or high < _MIN_BYTES or high < _LEAST * (high + letters):
+    if high < _MIN_BYTES or high < _LEAST * (high + letters):
         return None
     scores = {codec: _single(sample, codec, script) for codec, script in _SINGLE}
     scores |= {codec: _double(sample, codec) for codec in _DOUBLE}
