@@ -89,9 +89,9 @@ def boxes_of_span(
         for (first, number), last in zip(starts, ends, strict=True):
             low, high = max(first, start), min(last, end)
             if text[low:high].strip():
-                boxes += _on_page(
-                    pages, number, text[first:last], low - first, high - first, keep_hidden
-                )
+                page = text[first:last]
+                found = _on_page(pages, number, page, low - first, high - first, keep_hidden)
+                boxes += (box for _, box in found)
     return boxes
 
 
@@ -103,34 +103,22 @@ def lines_of_page(
     Lines that the text does not have, such as running heads, are left out. ``number`` counts from
     1, ``text`` is that of the page, and spans count from its beginning.
     """
-    letters, places = _squeezed(text)
     with PDFIUM, open_pdf(data, name) as document:
         if not 1 <= number <= len(document):
             raise InputError(f"{name} has no page {number}", f"1 to {len(document)}")
-        lines, ink = _lines(document, number, keep_hidden)
-    found = []
-    for first, line, own in _laid(letters, lines):
-        if box := _box_of(line.source, ink, line, number):
-            found.append(((places[first], places[first + len(own) - 1] + 1), box))
-    return found
-
-
-def _lines(document: Any, number: int, keep_hidden: bool) -> tuple[list[Line], Floats]:
-    """The lines of a page in reading order, and the boxes of its glyphs."""
-    page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
-    page.arrange()
-    assert glyphs.ink is not None
-    return list(page.lines()), glyphs.ink
+        return list(_on_page(document, number, text, 0, len(text), keep_hidden))
 
 
 def _on_page(
     document: Any, number: int, text: str, start: int, end: int, keep_hidden: bool
-) -> Iterator[Box]:
-    """Boxes of a span of a page's text, where its lines fit the text."""
-    lines, ink = _lines(document, number, keep_hidden)
+) -> Iterator[tuple[Span, Box]]:
+    """Lines of a span of a page's text, where they fit the text: span and box of each."""
+    page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
+    page.arrange()
+    assert glyphs.ink is not None
     letters, places = _squeezed(text)
     low, high = bisect_left(places, start), bisect_left(places, end)
-    for first, line, own in _laid(letters, lines):
+    for first, line, own in _laid(letters, list(page.lines())):
         if first + len(own) <= low or first >= high:
             continue
         from_, to = max(low, first), min(high, first + len(own))
@@ -142,8 +130,8 @@ def _on_page(
         place = places[to - 1] + 1
         while end_at < len(line.text) and place < end and _left_out(line.text[end_at], text[place]):
             end_at, place = end_at + 1, place + 1
-        if box := _box_of(line.source[start_at:end_at], ink, line, number):
-            yield box
+        if box := _box_of(line.source[start_at:end_at], glyphs.ink, line, number):
+            yield (places[from_], places[to - 1] + 1), box
 
 
 def _left_out(one: str, other: str) -> bool:
