@@ -7,13 +7,14 @@ is said in ``filters.evaluate``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from milepost.filters import nodes
 from milepost.filters.fact_rows import comparable
 from milepost.store.base import DocumentSelection
+from milepost.store.strings import escape
 
 HEAD = 64  # characters of a text that are in the index; keys of an index are short in PostgreSQL
 
@@ -29,8 +30,7 @@ class Dialect:
     ``value`` is a placeholder, of a name; ``having`` documents with a fact, of the condition on
     ``facts``; ``head`` the beginning of ``facts.text`` that is in the index; ``position`` whether a
     text holds a part; ``pattern`` the condition that a text fits a pattern, and the pattern's
-    value; ``named`` that a document has one of some names: it adds its own values to those of the
-    query.
+    value; ``named`` that a document has one of the value ``names``, which is made of a list.
     """
 
     value: str
@@ -38,14 +38,16 @@ class Dialect:
     head: str
     position: str
     pattern: Callable[[str], tuple[str, str]]
-    named: Callable[[Collection[str], dict[str, Any]], str]
+    named: str
+    names: Callable[[list[str]], Any]
 
     def condition(self, among: DocumentSelection) -> tuple[str, dict[str, Any]]:
         """The condition on ``documents`` that a search is limited by, and its values."""
         values: dict[str, Any] = {}
         parts = [ALWAYS]
         if among.names is not None:
-            parts.append(self.named(among.names, values))
+            parts.append(self.named)
+            values["names"] = self.names(list(map(escape, among.names)))
         if among.where is not None:
             parts.append(_Conditions(self, values).of(among.where.root))
         return " AND ".join(parts), values

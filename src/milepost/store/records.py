@@ -1,13 +1,9 @@
-"""Records of documents as the stores on a disk or a server keep them, but for their strings.
-
-Each store has its own way to keep a string that its database cannot hold, such as the name of a
-file that is not UTF-8; it is given as ``escape`` and ``unescape``.
-"""
+"""Records of documents as the stores on a disk or a server keep them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +14,7 @@ from milepost.filters.fact_rows import Fact, kept_facts
 from milepost.properties import Properties, checked
 from milepost.store import packing, postings
 from milepost.store.base import DocumentInfo, Entry
-from milepost.store.strings import escape as plain
+from milepost.store.strings import escape, unescape
 from milepost.types import Value
 
 COLUMNS = (
@@ -35,7 +31,7 @@ KEYS = (
 """A query of the keys of the table ``facts``; its index is asked for the next one each time."""
 
 
-def record(entry: Entry, escape: Callable[[str], Any]) -> dict[str, Any]:
+def record(entry: Entry) -> dict[str, Any]:
     """The record of a new document, all but its id and its first row."""
     document = entry.document
     return {
@@ -75,7 +71,7 @@ class Prepared:
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and invert, before a transaction begins."""
     return Prepared(
-        record(entry, plain),
+        record(entry),
         kept_facts(entry.document),
         packing.body(entry),
         packing.pieces(entry.document.text),
@@ -84,7 +80,7 @@ def prepare(entry: Entry) -> Prepared:
     )
 
 
-def document_info(values: Sequence[Any], unescape: Callable[[Any], str]) -> DocumentInfo:
+def document_info(values: Sequence[Any]) -> DocumentInfo:
     """The record of a stored document, of the values of ``COLUMNS``."""
     number, name, source, digest, size, mtime, characters, count, first = values[:9]
     notes, options, properties = values[9:]

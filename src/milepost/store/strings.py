@@ -1,6 +1,6 @@
 """Strings as stores keep them that hold valid Unicode alone: any string, and back again.
 
-PostgreSQL takes no NUL, Arrow no half of a surrogate pair; a file name that is not UTF-8 has some.
+PostgreSQL takes no NUL, no store half of a surrogate pair; a file name that is not UTF-8 has some.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
 from milepost.store.listing import Listing
 from milepost.store.records import COLUMNS, document_info
-from milepost.store.strings import unescape
 
 PUT, TOUCH, DELETE = range(3)
 
@@ -77,7 +76,7 @@ def _rows(log: pa.Table) -> Iterable[dict[str, Any]]:
 
 
 def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
-    info = document_info([row[name] for name in COLUMNS], unescape)
+    info = document_info([row[name] for name in COLUMNS])
     if touch is None:
         return info
     return replace(

@@ -6,7 +6,7 @@ Nearest sentences come by the index of vectors, matching ones by postings.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from fnmatch import translate
 from typing import Any
 
@@ -18,7 +18,6 @@ from milepost.store.base import Statistics
 from milepost.store.conditions import HEAD, Dialect
 from milepost.store.postgres.session import PreparedQuery, Rows
 from milepost.store.records import COLUMNS
-from milepost.store.strings import escape
 from milepost.store.tokens import token
 
 RECORD = f"{', '.join(COLUMNS)}::text"  # properties are JSON
@@ -39,18 +38,14 @@ def _regex(part: str) -> str:
     return {"*": ".*", "?": "."}.get(part) or f"\\U{ord(part):08x}"
 
 
-def _named(names: Collection[str], values: dict[str, Any]) -> str:
-    values["names"] = list(map(escape, names))
-    return "documents.name = ANY(%(names)s)"
-
-
 DIALECT = Dialect(
     value="%%(%s)s",
     having="EXISTS (SELECT FROM facts WHERE facts.document = documents.id AND %s)",
     head=f"left(facts.text, {HEAD})",
     position="strpos(facts.text, %s) > 0",
     pattern=_pattern,
-    named=_named,
+    named="documents.name = ANY(%(names)s)",
+    names=list,
 )
 
 

@@ -34,7 +34,6 @@ from milepost.store.postgres.queries import (
 )
 from milepost.store.postgres.session import PreparedQuery, Rows, Session
 from milepost.store.records import KEYS, document_info, in_order
-from milepost.store.strings import unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
 
@@ -104,7 +103,7 @@ class PostgresSnapshot(Snapshot):
         return found
 
     def _infos(self, found: Rows) -> list[DocumentInfo]:
-        infos = [document_info(record, unescape) for record in found]
+        infos = list(map(document_info, found))
         self._known |= {info.id: info for info in infos}
         return infos
 

@@ -13,19 +13,18 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-# 9 had each number in one form and no dates or units, 8 had numbers as they were written, 7 read
-# rows of tables without the names of their columns, 6 stemmed no word but English ones, 5 had no
-# facts, 4 no properties, 3 did not say how a file was read
-VERSION = 10
+# 10 kept names that are not UTF-8 as bytes, 9 had each number in one form and no dates or units, 8
+# had numbers as they were written, 7 read rows of tables without the names of their columns, 6
+# stemmed no word but English ones, 5 had no facts, 4 no properties, 3 said not how files were read
+VERSION = 11
 
-# ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
 # of all documents reads few pages. ``facts`` are what filters ask for, see ``store.conditions``;
 # ``properties`` what is given back. ``runs`` outlive their documents until vacuum.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
-    id INTEGER PRIMARY KEY, name UNIQUE NOT NULL, source, hash NOT NULL,
+    id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, source TEXT, hash TEXT NOT NULL,
     size INTEGER, mtime_ns INTEGER, characters INTEGER NOT NULL, sentences INTEGER NOT NULL,
     terms INTEGER NOT NULL, first INTEGER NOT NULL, notes TEXT NOT NULL,
     options TEXT NOT NULL, properties TEXT NOT NULL);

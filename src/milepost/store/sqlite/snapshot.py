@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from milepost.store.local import LocalSnapshot, Postings, inside, limited, range
 from milepost.store.records import COLUMNS, KEYS, document_info, in_order
 from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.vectors import View, numbers, runs
-from milepost.store.sqlite.write import escape, unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
 
@@ -29,27 +28,14 @@ def _pattern(pattern: str) -> tuple[str, str]:
     return ("fits(facts.text, %s)" if "[" in pattern else "facts.text GLOB %s"), pattern
 
 
-def _named(names: Collection[str], values: dict[str, Any]) -> str:
-    """JSON does not hold all names: the others are values of their own."""
-    plain: list[str] = []
-    odd: dict[str, str | bytes] = {}
-    for name in map(escape, names):
-        if isinstance(name, str) and "\0" not in name:
-            plain.append(name)
-        else:
-            odd[f"name{len(odd)}"] = name
-    values |= {"names": json.dumps(plain)} | odd
-    listed = "name IN (SELECT value FROM json_each(:names))"
-    return f"({' OR '.join([listed, *(f'name = :{key}' for key in odd)])})"
-
-
 DIALECT = Dialect(
     value=":%s",
     having="id IN (SELECT document FROM facts WHERE %s)",
     head=f"substr(facts.text, 1, {HEAD})",
     position="instr(facts.text, %s) > 0",
     pattern=_pattern,
-    named=_named,
+    named="name IN (SELECT value FROM json_each(:names))",
+    names=json.dumps,
 )
 
 
@@ -202,7 +188,7 @@ class SqliteSnapshot(LocalSnapshot):
 
     def _infos(self, condition: str, values: Values) -> list[DocumentInfo]:
         query = f"SELECT {', '.join(COLUMNS)} FROM documents {condition}"
-        return [document_info(record, unescape) for record in self._rows(query, values)]
+        return list(map(document_info, self._rows(query, values)))
 
     def _rows(self, query: str, values: Values = ()) -> list[Any]:
         with translated(self._folder):

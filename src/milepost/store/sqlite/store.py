@@ -16,6 +16,7 @@ from milepost.store.sqlite.folder import database, log_size, prepare
 from milepost.store.sqlite.holding import Hold
 from milepost.store.sqlite.snapshot import SqliteSnapshot
 from milepost.store.sqlite.vectors import Segments, View
+from milepost.store.strings import escape
 
 
 class SqliteStore:
@@ -93,7 +94,7 @@ class SqliteStore:
     def delete(self, name: str) -> bool:
         self._may_write()
         with self._writing.transaction() as (connection, meta):
-            return write.delete(connection, meta, write.escape(name)) is not None
+            return write.delete(connection, meta, escape(name)) is not None
 
     def vacuum(self, *, now: bool = False) -> None:
         self._may_write()

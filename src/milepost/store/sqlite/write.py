@@ -22,6 +22,7 @@ from milepost.store.base import DocumentInfo, Entry
 from milepost.store.records import record, touched
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.vectors import View, mapped, runs
+from milepost.store.strings import escape
 from milepost.store.tokens import token
 
 
@@ -38,21 +39,12 @@ class Prepared:
     crc: int
 
 
-def escape(value: str) -> str | bytes:
-    """Make of a string what SQLite can hold: text, or bytes where it is not valid Unicode."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # a file name that is not UTF-8 has lone surrogates
-        return value.encode("utf-8", "surrogatepass")
-    return value
-
-
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and spell; touches no file."""
     lines = [" ".join(map(token, terms)) for terms in entry.terms]
     vectors = segment.pack(entry.vectors)
     return Prepared(
-        record=record(entry, escape),
+        record=record(entry),
         facts=kept_facts(entry.document),
         body=(*astuple(packing.body(entry)), zlib.compress("\n".join(lines).encode())),
         pieces=packing.pieces(entry.document.text),
@@ -60,11 +52,6 @@ def prepare(entry: Entry) -> Prepared:
         vectors=vectors,
         crc=zlib.crc32(vectors),
     )
-
-
-def unescape(value: str | bytes) -> str:
-    """Turn back what ``escape`` has made."""
-    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
 
 
 def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: Prepared) -> None:
@@ -132,10 +119,8 @@ def _write_facts(
     )
 
 
-def delete(
-    connection: sqlite3.Connection, meta: schema.Meta, name: str | bytes
-) -> schema.Meta | None:
-    """Take a document out, inside the caller's transaction; its rows stay until vacuum.
+def delete(connection: sqlite3.Connection, meta: schema.Meta, name: str) -> schema.Meta | None:
+    """Take a document out, by its name as it is kept; its rows stay until vacuum.
 
     Returns what the index says of itself then; None where there is no such document.
     """
