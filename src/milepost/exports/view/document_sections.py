@@ -63,7 +63,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
         ],
     )
     spans = sentences.spans
-    lengths = (spans[:, 1] - spans[:, 0]).astype(np.int64)
+    lengths = (spans[:, 1] - spans[:, 0]).astype(np.int64)  # as sentences tile the text
     pack.add("spans", varints(lengths))
     pack.add("lengths", varints(sentences.lengths.astype(np.int64)))
     coverage = np.rint(np.clip(sentences.vocab_coverage, 0, 1) * 255).astype(np.uint8)
@@ -75,9 +75,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     pack.add_table("landmarks", rows[:, 4:])
     pack.add("landmark scales", np.ascontiguousarray(rows[:, :4]).tobytes())
     tables = [Tables(text, held) for text, held in zip(texts, marks, strict=True)]
-    offsets, places = sentences.document_offsets.tolist(), spans.tolist()
-    words = _add_words(pack, tables, offsets, places)
-    _check_tiling(infos, offsets, places)
+    words = _add_words(pack, tables, sentences.document_offsets.tolist(), spans.tolist())
     # Single letters are symbols: α, β and π do not bring the Greek stemmer.
     return {name for word in words if len(word) > 1 and (name := stemmer_of(word)) in SCRIPTS}
 
@@ -110,20 +108,6 @@ def _add_words(
     pack.add("word rows", varints(np.array(steps, np.int64)))
     pack.add("word counts", varints(np.array(counts, np.int64)))
     return words
-
-
-def _check_tiling(
-    infos: Sequence[DocumentInfo], offsets: Sequence[int], spans: Sequence[Sequence[int]]
-) -> None:
-    """The page knows lengths alone, so sentences must follow one another from 0 on."""
-    for number in range(len(infos)):
-        at = 0
-        for start, end in spans[offsets[number] : offsets[number + 1]]:
-            if start != at:
-                raise InputError(
-                    f"{infos[number].name} has text between its sentences", "index it again"
-                )
-            at = end
 
 
 def _reference(info: DocumentInfo) -> dict[str, Any] | None:
