@@ -103,6 +103,22 @@ def test_names_of_columns_may_be_written_sideways_and_cells_merged() -> None:
     assert next(tables(document.marks)).columns == ("Rule", "Level 1", "Level 2")
 
 
+def test_a_label_of_several_rows_stands_beside_each_figure() -> None:
+    """Its columns are so narrow that a program may write two cells as one line."""
+    page = PdfPage()
+    across = [(y, 72, 260) for y in (716, 700, 652, 620)] + [(y, 150, 260) for y in (684, 668, 636)]
+    page.rule(across, [(x, 620, 716) for x in (72, 150, 190, 260)])
+    page.rows(704, [(("Part", 76), ("Crew  Pay", 165))])
+    people = ("Ann", "20"), ("Bob", "30"), ("Cid", "40"), ("Dan", "50"), ("Eve", "60")
+    page.rows(688, (zip(row, (154, 196), strict=True) for row in people), 16)
+    page.rows(672, [(("Harbour", 76),)])
+    page.rows(632, [(("Yard", 76),)])
+    assert made([page]).text.split("\n") == [
+        "Part | Crew | Pay",
+        *("Harbour | Ann | 20", "| Bob | 30", "| Cid | 40", "Yard | Dan | 50", "| Eve | 60"),
+    ]
+
+
 def test_tables_have_a_caption_columns_and_sections() -> None:
     """Figures under the years above them; a row whose words alone would mislead is one cell."""
     page = PdfPage()

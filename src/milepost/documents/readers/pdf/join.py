@@ -144,7 +144,7 @@ def _in_rows(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> list[_Parag
         for ruled in page.ruled:
             table = ruled.filled(page.lines())
             rows = table.in_rows(page.lines())
-            if not are_words(rows) or table.is_crossed(page.lines()):
+            if not are_words(table, rows) or table.is_crossed(page.lines()):
                 continue
             flow = paragraphs[of_page[page.number][0]].flow
             new = [_row(table, page.number, row, flow) for row in rows]

@@ -81,6 +81,7 @@ class Ruled:
             walls = [] if line.angle else _crossed(self.down, line.left + _NEAR, right, height)
             for wall in reversed(walls):
                 at = int(np.count_nonzero(line.starts < wall[0] - _NEAR))
+                at += line.text[at : at + 1] == " "  # which the line goes through
                 before, after = line.starts[:at], line.starts[at:]
                 if line.text[at - 1 : at] == " " and len(after) and before.max() < after.min():
                     lines.insert(number + 1, line.cut(at))
@@ -113,6 +114,16 @@ class Ruled:
         """Whether no line is drawn above the first cell of a row."""
         middle = (self.columns[0] + self.columns[1]) / 2
         return not _lies_at(self.across, self.rows[row], middle)
+
+    def is_of_words(self, rows: Sequence[Row]) -> bool:
+        """Whether it has words in several columns, or a label of several rows."""
+        firsts = ([cell[0] for cell in row.values()] for row in rows)
+        return self.has_shared_label(rows) or _are_of_words(firsts)
+
+    def has_shared_label(self, rows: Iterable[Row]) -> bool:
+        """Whether the first cell of a row goes on over the next, which has figures of its own."""
+        firsts = (row[min(row)][0] for row in rows if len(row) > 1 and 0 not in row)
+        return self.drawn and any(self.is_open(place[0]) for x in firsts if (place := self.cell(x)))
 
     def is_crossed(self, lines: Iterable[Line]) -> bool:
         """Whether one of some lines is inside, but in no one cell."""
@@ -186,22 +197,28 @@ def ruled_tables(
 ) -> list[Ruled]:
     """Find the ruled tables of a page with words in them, by the lines that it draws.
 
+    Those of figures are left out unless one label is that of several rows.
     ``lines`` that go on from one cell to the next are cut: it changes the list. For ``page`` see
     ``Ruled``.
     """
-    if len(across) < _FEWEST_LINES or sum(map(_is_of_words, rows_of(lines))) < _FEWEST:
+    if len(across) < _FEWEST_LINES or sum(len(row) > 1 for row in rows_of(lines)) < _FEWEST:
         return []
     across, down = _joined(across), _joined(down)
     found = [*_tables(across, down)]
     for table in found:
         table.cut(lines)
-    for table in starmap(Ruled, banded(across, lines)):
-        found += [table] if not any(map(table.overlaps, found)) else []
+    if not _are_of_words(rows_of(lines)):
+        found = [table for table in found if table.is_of_words(table.in_rows(lines))]
+    else:
+        for table in starmap(Ruled, banded(across, lines)):
+            found += [table] if not any(map(table.overlaps, found)) else []
     return [replace(table, page=page) for table in found]
 
 
-def _is_of_words(row: list[Line]) -> bool:
-    return sum(any(map(str.isalpha, line.text)) for line in row) > 1
+def _are_of_words(rows: Iterable[Iterable[Line]]) -> bool:
+    """Whether several rows have letters in several of their lines."""
+    letters = (sum(any(map(str.isalpha, line.text)) for line in row) for row in rows)
+    return sum(count > 1 for count in letters) >= _FEWEST
 
 
 def _crossed(rules: Sequence[Rule], low: float, high: float, along: float) -> list[Rule]:

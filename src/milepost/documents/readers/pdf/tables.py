@@ -89,14 +89,16 @@ def find_tables(
             at = free = last + 1
 
 
-def are_words(rows: Sequence[Row]) -> bool:
+def are_words(table: Ruled, rows: Sequence[Row]) -> bool:
     """Whether the cells of a ruled table are words; one of figures is found by those.
 
-    Unless its names are written sideways, which stand nowhere in the order of its text.
+    Unless its names are written sideways, which stand nowhere in the order of its text, or a label
+    is that of several rows.
     """
     several = [row for row in rows if len(row) > 1]
     figures = sum(all(map(is_value, row[max(row)])) for row in several)
-    if several and several[0][max(several[0])][0].angle:
+    sideways = bool(several) and bool(several[0][max(several[0])][0].angle)
+    if sideways or table.has_shared_label(rows):
         figures = 0
     cells = [cell for row in rows for cell in row.values()]
     split = sum(any(not _is_below(a, b) for a, b in pairwise(cell)) for cell in cells)
