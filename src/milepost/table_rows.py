@@ -233,7 +233,7 @@ def tables(marks: Sequence[Mark]) -> Iterator[TablePlace]:
 
 
 def figure_cells(row: str, count: int) -> list[Span]:
-    """Return the spans of a label (it may end in a year) and ``count`` figures behind it, or none.
+    """Return the spans of a label (it may end in a year, or be one) and ``count`` figures, or none.
 
     >>> [
     ...     "Net income $ 1,386 (13) 5.2%"[a:b]
@@ -249,8 +249,9 @@ def figure_cells(row: str, count: int) -> list[Span]:
         return []
     of_label, figures = ends[tail:-count], ends[-count:]
     label = row[: figures[0][0]].rstrip()
-    dated = not of_label or _YEAR.search(label) is not None
-    return [(0, len(label)), *figures] if dated and any(map(str.isalpha, label)) else []
+    is_dated = _YEAR.search(label) is not None
+    has_words = any(map(str.isalpha, label)) and not of_label
+    return [(0, len(label)), *figures] if is_dated or has_words else []
 
 
 def cells_of(text: str, start: int, end: int) -> list[Span]:

@@ -119,6 +119,17 @@ def test_a_label_of_several_rows_stands_beside_each_figure() -> None:
     ]
 
 
+def test_years_may_be_the_labels_of_rows() -> None:
+    page = PdfPage()
+    catch = ("Year", "Cod", "Hake"), ("2019", "1,100", "300"), ("2020", "1,200", "310")
+    page.rows(730, (zip(row, (72, 200, 300), strict=True) for row in catch))
+    document = made([page])
+    row = document.text.index("2020"), len(document.text)
+    table = next(tables(document.marks)).rows(document.text, 0, [row], row)
+    assert table.columns == ("", "Cod", "Hake")
+    assert [each.cells for each in table.rows] == [("2020", "1,200", "310")]
+
+
 def test_tables_have_a_caption_columns_and_sections() -> None:
     """Figures under the years above them; a row whose words alone would mislead is one cell."""
     page = PdfPage()

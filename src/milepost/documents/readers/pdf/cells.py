@@ -39,11 +39,17 @@ class Unit:
 
     @cached_property
     def figures(self) -> list[Line]:
-        """The figures behind the label of a row; a number in front of it is part of the label."""
+        """The figures behind the label of a row; a number in front of it is part of the label.
+
+        In front of figures that are no years, a year is the label.
+        """
         if len(self.cells) < 2 or _is_text(self.cells):
             return []
         found = takewhile(is_value, reversed(self.cells))
-        return [cell for cell in found if not _SIGN.fullmatch(cell.text)][::-1]
+        figures = [cell for cell in found if not _SIGN.fullmatch(cell.text)][::-1]
+        years = [bool(YEAR.fullmatch(cell.text)) for cell in figures]
+        is_label = figures[:1] == self.cells[:1] and years[:1] == [True] and not all(years)
+        return figures[1:] if is_label else figures
 
     @property
     def texts(self) -> list[str]:
