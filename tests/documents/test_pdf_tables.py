@@ -119,6 +119,19 @@ def test_a_label_of_several_rows_stands_beside_each_figure() -> None:
     ]
 
 
+def test_names_in_narrow_cells_are_names_of_their_own() -> None:
+    page = PdfPage()
+    page.rule([(y, 72, 270) for y in (742, 726, 710, 694)], [(x, 694, 742) for x in (72, 200, 270)])
+    page.rule([], [(220, 694, 742)])
+    page.rows(730, [(("Harbour  of the crew", 76), ("Cod Hake", 201.5))])
+    page.rows(
+        714,
+        [(("Elm", 76), ("1.1", 202), ("3.5", 222)), (("Oak", 76), ("1.2", 202), ("3.6", 222))],
+        16,
+    )
+    assert next(tables(made([page]).marks)).columns == ("", "Cod", "Hake")
+
+
 def test_years_may_be_the_labels_of_rows() -> None:
     page = PdfPage()
     catch = ("Year", "Cod", "Hake"), ("2019", "1,100", "300"), ("2020", "1,200", "310")

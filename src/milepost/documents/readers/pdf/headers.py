@@ -24,7 +24,9 @@ _LONE = 40.0
 SAME_LINE = 0.4
 """Distance of two baselines of one line, in font sizes, at most."""
 _TOUCHES = 0.3
-"""Font sizes between two parts of one name, at most."""
+"""Font sizes between a name and the mark of its note, at most..."""
+_MARK = 3
+"""...and letters of a word that is no such mark, at least."""
 _FAR = 2.5
 """Font sizes from a title to the names below it, at least."""
 _BESIDE = 2.0
@@ -156,7 +158,8 @@ def _lines(cells: Sequence[tuple[Line, int]]) -> Iterator[list[tuple[Line, int]]
         joined: list[tuple[Line, int]] = []
         for cell, number in sorted(line, key=lambda each: each[0].left):
             last = joined[-1][0] if joined else cell
-            if joined and cell.left - last.right < _TOUCHES * last.size:  # a mark of a note
+            is_mark = sum(map(str.isalpha, cell.text)) < _MARK
+            if joined and is_mark and cell.left - last.right < _TOUCHES * last.size:
                 both = replace(last, text=f"{last.text} {cell.text}", right=cell.right)
                 joined[-1] = both, number
             else:
