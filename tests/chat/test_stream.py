@@ -6,6 +6,7 @@ Every answer comes over HTTP from a real server on this machine.
 import random
 import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -49,6 +50,22 @@ def test_pieces_come_as_they_are_written() -> None:
         assert drained(stream) == (["Größtes", "."], "stop")
     assert model.requests == [{"model": "small", "messages": ASKED, "stream": True}]
     assert model.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_another_thread_cuts_a_silent_one_and_no_other() -> None:
+    asked, silent = threading.Semaphore(0), threading.Event()
+    with serving(lambda *_: asked.release() or (silent.wait(30) and "late")) as model:
+        first = endpoint(model, timeout_s=30.0)
+        second = first.another()
+        with ThreadPoolExecutor() as threads:
+            ends = [threads.submit(drained, each.stream(ASKED)) for each in (first, second)]
+            assert all(asked.acquire(timeout=10) for _ in ends)
+            first.cut()
+            with pytest.raises(NoResponse):
+                ends[0].result(10)
+            silent.set()
+            assert ends[1].result(10) == (["late"], "stop")
+    assert len(model.requests) == 2
 
 
 def test_an_endpoint_that_does_not_stream() -> None:

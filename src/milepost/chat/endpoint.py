@@ -11,12 +11,16 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import socket
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from copy import copy
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit, urlunsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from milepost.chat.reading import Reading, streamed, whole
 from milepost.chat.thinking import apart, without_thoughts
@@ -44,6 +48,38 @@ class _Stay(HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
+
+
+class _Line(HTTPSHandler, HTTPHandler):
+    """Opens connections that another thread can cut, also before the first byte of an answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended = threading.Event()
+        self._socket: socket.socket | None = None
+
+    def do_open(self, http_class: Any, req: Request, **more: Any) -> http.client.HTTPResponse:
+        def made(*args: Any, **options: Any) -> http.client.HTTPConnection:
+            connection: http.client.HTTPConnection = http_class(*args, **options)
+            connect = connection.connect
+
+            def connected() -> None:
+                connect()
+                self._socket = connection.sock
+                if self.ended.is_set():
+                    self.cut()
+
+            connection.connect = connected  # type: ignore[method-assign]
+            return connection
+
+        return super().do_open(made, req, **more)
+
+    def cut(self) -> None:
+        self.ended.set()
+        if self._socket is not None:
+            with suppress(OSError):  # closed
+                # Not that of TLS, which changes what the other thread is reading from.
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 class Endpoint:
@@ -101,8 +137,22 @@ class Endpoint:
         self._apart = 60.0 / per_minute if per_minute else 0.0
         self._report = report
         self._next = 0.0
-        self._open = build_opener(_Stay).open
         self._random = random.Random(0)
+        self._connect()
+
+    def _connect(self) -> None:
+        self._line = _Line()
+        self._open = build_opener(_Stay, self._line).open
+
+    def another(self) -> Endpoint:
+        """The same endpoint for other requests, which its ``cut`` ends alone."""
+        made = copy(self)
+        made._connect()
+        return made
+
+    def cut(self) -> None:
+        """End the request that runs, from any thread: it fails, and no further one is tried."""
+        self._line.cut()
 
     def ask(self, messages: Sequence[Message], temperature: float | None = None) -> str:
         """The answer's text, once it is whole.
@@ -213,12 +263,13 @@ class Endpoint:
         wait = min(_LONGEST_WAIT, max(usual, asked))
         if wait > 3:
             self._report(f"{problem}; again in {wait:.0f} s")
-        time.sleep(wait)
+        if self._line.ended.wait(wait):
+            raise NoResponse(problem)
 
     def _pace(self) -> None:
         now = time.monotonic()
         if now < self._next:
-            time.sleep(self._next - now)
+            self._line.ended.wait(self._next - now)
         self._next = max(now, self._next) + self._apart
 
 

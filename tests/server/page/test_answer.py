@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from support.browser_page import Tabs, answered, ask, ready
 from support.chat_server import Chat, Stream, refused, serving
-from support.server import Server, running_server
+from support.server import Server, ServerProcess, running_server
 from support.shipped_book import hive_bees
 
 if TYPE_CHECKING:
@@ -130,8 +131,29 @@ def test_a_client_that_leaves_ends_the_request(server: Server, writer: Writer, m
         server.client() as client,
         client.stream("POST", "/ask", json={"question": QUESTION}) as got,
     ):
-        next(got.iter_bytes())
+        assert any(line == "event: text" for line in got.iter_lines())
     assert model.left.wait(20)
+
+
+def test_a_silent_model_keeps_neither_places_nor_the_server(folder: Path, tmp_path: Path) -> None:
+    asked, silent = threading.Semaphore(0), threading.Event()
+    with serving(lambda *_: asked.release() or silent.wait(60) or 503) as model:
+        options = ["--endpoint", model.url, "--model-name", "mute"]
+        with ServerProcess(str(folder / "notes.md"), *options, cache=tmp_path / "c") as running:
+            with running.client() as client:
+                running.indexed(client)
+            for _ in range(9):  # one more than are answered at once
+                with (
+                    running.client() as client,
+                    client.stream("POST", "/ask", json={"question": QUESTION}) as got,
+                ):
+                    pieces = got.iter_bytes()
+                    next(pieces)
+                    assert asked.acquire(timeout=20)
+            ended = time.monotonic()
+        assert time.monotonic() - ended < 8
+        assert "Traceback" not in running.said()
+        silent.set()
 
 
 def test_a_server_without_a_language_model_says_how_to_name_one(

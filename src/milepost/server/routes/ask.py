@@ -68,7 +68,7 @@ async def ask(request: Request, state: ServerState, asked: Question) -> Streamin
     passages, listed = await searched(request, state, asked, _passages)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
-        _events(state, asked.question, passages, listed, remote),
+        _events(state, asked.question, passages, listed, remote.another()),
         media_type="text/event-stream",
         headers=headers,
     )
@@ -98,8 +98,9 @@ async def _events(
 
     written = answer(question, passages, remote, check)
     try:
-        # A client that leaves cancels this at the next word, which closes the connection.
-        while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
+        # A client that leaves cancels this; the thread may wait for a word and is not waited for.
+        following = partial(next, written, None)
+        while event := await run_sync(following, limiter=_writers, abandon_on_cancel=True):
             yield await run_sync(_event, event, state.library)
     except NoResponse as error:
         yield _error(state, f"{remote.url}: {error}; try: the same question again")
@@ -110,7 +111,7 @@ async def _events(
         log.exception("an answer failed")
         yield _error(state, "the server failed on this answer; its log has the reason")
     finally:
-        written.close()
+        remote.cut()
 
 
 def _error(state: State, message: str) -> str:
