@@ -61,11 +61,22 @@ def test_a_mistyped_path_makes_no_index(refusal, model, tmp_path, monkeypatch):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_rebuild_starts_anew(cli, model, own_db, notes):
+def test_rebuild_keeps_what_is_not_of_its_paths(cli, model, own_db, notes, tmp_path):
     (own_db / "uploads").mkdir()
-    result = cli("index", notes / "gold.txt", "--db", own_db, "--rebuild", *model)
+    tea = write_files(tmp_path / "other", {"tea.txt": "Tea is grown in Assam.\n"}) / "tea.txt"
+    assert cli("index", tea, "--db", own_db, *model).exit_code == 0
+    coffee = "Coffee is grown in Yemen."
+    assert cli("index", "-", "--db", own_db, *model, input=coffee).exit_code == 0
+    tea.unlink()
+    (notes / "gold.txt").unlink()
+    result = cli("index", notes, "--db", own_db, "--rebuild", "--model", "landmark-minilm")
     assert result.exit_code == 0
-    assert names(own_db, model) == ["gold.txt"]
+    assert "4 documents" in result.stdout
+    assert "2 added" in result.stdout
+    with milepost.open(own_db) as index:
+        for question in ("Where is tea grown?", "Where is coffee grown?"):
+            assert "grown" in index.search(question)[0].text
+    assert cli("remove", "tea.txt", "--db", own_db).exit_code == 0
 
 
 def test_an_index_of_an_older_schema_is_made_anew_by_rebuild(cli, refusal, model, own_db, notes):
@@ -73,7 +84,9 @@ def test_an_index_of_an_older_schema_is_made_anew_by_rebuild(cli, refusal, model
     said = refusal("index", notes, "--db", own_db, *model)
     assert f"schema 2, this one reads {VERSION}" in said
     assert f"milepost index PATH… --db {own_db} --rebuild" in said
-    assert cli("index", notes, "--db", own_db, "--rebuild", *model).exit_code == 0
+    rebuilt = cli("index", notes, "--db", own_db, "--rebuild", *model)
+    assert rebuilt.exit_code == 0
+    assert "only the PATHs are indexed again, as" in rebuilt.stderr
     assert names(own_db, model) == ["bees.txt", "gold.txt", "ships.md"]
 
 

@@ -99,14 +99,16 @@ def disturb(folder: Path) -> None:
     (folder / "new.txt").write_text(WORDS, encoding="utf-8")
 
 
-def test_a_rebuild_reads_everything_and_forgets_the_rest(tmp_path: Path, folder: Path) -> None:
+def test_a_rebuild_reads_everything_and_forgets_what_is_gone(tmp_path: Path, folder: Path) -> None:
     stamp = (folder / "a.txt").stat()
     here = info(str(folder / "a.txt"), (stamp.st_size, stamp.st_mtime_ns))
-    gone = info(str(tmp_path / "elsewhere.txt"), (1, 1))
+    gone = info(str(folder / "gone.txt"), (1, 1))
+    elsewhere = info(str(tmp_path / "elsewhere.txt"), (1, 1))
     assert by_name(plan([here, gone], [folder]))["a.txt"].action == "unchanged"
-    rebuilt = by_name(plan([here, gone], [folder], rebuild=True))
+    rebuilt = by_name(plan([here, gone, elsewhere], [folder], rebuild=True))
     assert rebuilt["a.txt"].action == "add"
-    assert rebuilt["elsewhere.txt"].action == "remove"
+    assert rebuilt["gone.txt"].action == "remove"
+    assert "elsewhere.txt" not in rebuilt
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

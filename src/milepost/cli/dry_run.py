@@ -89,10 +89,7 @@ def plan(
         for path, why in failed.items()
     ]
     present = {str(path) for path in inside}
-    if rebuild:
-        gone = [name for name in before if name not in present]
-    else:
-        gone = vanished(known.values(), readable, present, failed)
+    gone = vanished(before.values(), readable, present, failed)
     for name in gone:
         source = before[name].source
         there = source is not None and Path(source).exists()

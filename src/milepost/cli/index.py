@@ -29,8 +29,8 @@ from milepost.cli.console.options import (
 from milepost.cli.console.progress import Bar, Gauge
 from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.sources import chosen_for, complain, expand, read_names
-from milepost.errors import MilepostError, NotAnIndex, missing_file
+from milepost.cli.sources import STDIN, chosen_for, complain, expand, read_names, stored
+from milepost.errors import MilepostError, NotAnIndex, StoreError, missing_file
 from milepost.exports.records import print_json, report_record
 from milepost.objects import ObjectAddress, bucket, is_address
 from milepost.store.address import IndexPlace, label, local_folder
@@ -56,7 +56,9 @@ Examples:
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
-@click.option("--rebuild", is_flag=True, help="Erase the index and build it again.")
+@click.option(
+    "--rebuild", is_flag=True, help="Build the index again; other PATHs' documents are kept."
+)
 @click.option(
     "--watch",
     is_flag=True,
@@ -132,8 +134,15 @@ def index(
         if isinstance(place, Path) and not (place.is_dir() and any(place.iterdir())):
             raise missing_file(paths[0], "; no index was made")
     if rebuild:
+        kept = _beside(options, place)
         with suppress(NotAnIndex):  # what is there in its place is refused when it is opened
             erase_store(place)
+        if kept:
+            with (
+                options.open_index(place, create=True, read_only=False) as opened,
+                Bar(options.settings, as_json=options.as_json) as bar,
+            ):
+                opened.add(kept, progress=bar)
     if workers is not None:
         return _with_workers(options, workers, place)
     known = None if rebuild else KnownFiles(place if isinstance(place, Path) else None)
@@ -151,6 +160,30 @@ def index(
             said = f"{count} saved in {_named(place)}; run the same command to continue"
             raise Interrupted(said) from None
     return code
+
+
+def _beside(options: SearchOptions, place: IndexPlace) -> list[Document]:
+    """What the PATHs leave alone of an index: uploads, and documents of other PATHs or of none."""
+    from milepost.index.intake import find_places, vanished, wanted_pictures
+    from milepost.index.places import source_place
+    from milepost.store import stored_document
+
+    places = [source_place(path) for path in options.paths if path != "-"]
+    failed: dict[str, str] = {}
+    try:
+        with stored(place) as (state, _):
+            infos = state.documents()
+            names = {info.name for info in infos}
+            pictures = wanted_pictures(names, options.ocr)
+            files, readable = find_places(places, failed, pictures, names)
+            read = {*map(str, files), *([STDIN] if "-" in options.paths else [])}
+            read.update(vanished(infos, readable, read, failed))
+            return [stored_document(state, info) for info in infos if info.name not in read]
+    except NotAnIndex:
+        return []
+    except StoreError as error:
+        say(f"only the PATHs are indexed again, as {error.problem}; index others after this")
+        return []
 
 
 def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
