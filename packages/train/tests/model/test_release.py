@@ -184,7 +184,9 @@ def test_a_run_and_its_export(tmp_path: Path) -> None:
     before, after = done.checks[0]["task"], done.found["task"]
     assert f"| task | {before:.1%} | {after:.1%} |" in of_run
     assert "## How it reads" not in of_run
-    release(done.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
+    made = release(done.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
+    trained = made.manifest.trained
+    assert (trained["steps"], trained["data"]) == (done.steps, "pairs.jsonl, task")
     of_model = (tmp_path / "animals" / "README.md").read_text("utf-8")
     assert "## How it reads" in of_model
     for line in of_run.partition("## How it was trained")[2].splitlines():

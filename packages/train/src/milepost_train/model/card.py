@@ -125,10 +125,28 @@ def _reading(manifest: Manifest) -> Iterator[str]:
     yield from (f"| {name} | {value} |" for name, value in rows.items() if value)
 
 
+def trained(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What the manifest says of a training; ``milepost fit`` does not learn from that data."""
+    return {
+        "from": _begun(record),
+        "steps": sum(stage["steps"] for stage in record["settings"]["stages"]),
+        "data": ", ".join(_folders(record)),
+        "date": record["started"][:10],
+    }
+
+
+def _begun(record: Mapping[str, Any]) -> str:
+    return record["base_model"] or Path(record["settings"]["init"]).name
+
+
+def _folders(record: Mapping[str, Any]) -> Counter[str]:
+    return Counter(Path(name).parent.name or Path(name).name for name in record["data"])
+
+
 def _training(record: Mapping[str, Any]) -> Iterator[str]:
     settings, last = record["settings"], record["last"]
     yield "## How it was trained\n"
-    begun = record["base_model"] or Path(settings["init"]).name
+    begun = _begun(record)
     machine, hours = record["machine"], record.get("hours")
     lasted = f", {hours:.1f} hours" if hours else ""
     where = f"{machine['device']} of {machine['cpu']}{lasted}"
@@ -139,9 +157,10 @@ def _training(record: Mapping[str, Any]) -> Iterator[str]:
             f"Stage {number}: {counted(stage['steps'], 'step')} of {kinds}, rate "
             f"{stage['rate']:g}, in {settings['dtype']}."
         )
-    folders = Counter(Path(name).parent.name or Path(name).name for name in record["data"])
     yield "\nRead for it (SHA-256 of each file in `run.json` of the run):\n"
-    yield from (f"- `{folder}`, {counted(count, 'file')}" for folder, count in folders.items())
+    yield from (
+        f"- `{folder}`, {counted(count, 'file')}" for folder, count in _folders(record).items()
+    )
     if "check" in last:
         budget = settings["check"]["budget"]
         yield (

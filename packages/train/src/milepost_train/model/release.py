@@ -22,7 +22,7 @@ from milepost.encoder.engine.hub import NAME
 from milepost.encoder.engine.manifest import SENTENCES, read_manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError, MilepostError, ModelError, first_line, nearest
-from milepost_train.model.card import CARD, card, is_reranker, record_of
+from milepost_train.model.card import CARD, card, is_reranker, record_of, trained
 from milepost_train.model.checkpoint import Checkpoint, merge_lora, open_checkpoint
 from milepost_train.model.export import GRAPH, Feed, export, export_onnx, with_packed_table
 from milepost_train.model.landmark_encoder import Ids, LandmarkEncoder, TorchEngine
@@ -181,6 +181,7 @@ def release(
         reading = replace(checkpoint.reading, granularity=granularity)
         checkpoint = replace(checkpoint, reading=reading)
     settings = manifest_fields(checkpoint, window, left, right)
+    settings["trained"] = trained(record) if record else {}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
         draft = Path(scratch) / "model"
