@@ -17,6 +17,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs the mcp extra")
 
 from support.cli_process import environment
+from support.files import write_files
 
 PATIENCE = 60.0
 
@@ -124,6 +125,15 @@ def test_a_name_is_one_line_and_links_out_of_the_folder_are_not_read(agent: Agen
     found = agent.call("search", question="When does the marmot sleep?")["structuredContent"]
     assert "honey" not in json.dumps(found)
     assert list(found["names"].values()) == [listed["documents"][0]["name"]]
+
+
+def test_an_index_that_is_named_is_made_of_the_paths(tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "notes", {"marmot.txt": "The marmot sleeps in winter.\n"})
+    agent = Agent(folder, tmp_path / "cache", "run", "--db", str(tmp_path / "new"))
+    assert "search" in json.dumps(agent.ask("tools/list"))
+    agent.process.stdin.close()
+    agent.end(0)
+    assert (tmp_path / "new" / "milepost.sqlite").is_file()
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])

@@ -316,6 +316,12 @@ def test_install_for_codex_keeps_comments(tmp_path: Path, install) -> None:
     assert servers["milepost"]["args"][-1] == str(tmp_path / "docs")
 
 
+def test_install_of_an_index_that_is_not_there_is_refused(tmp_path: Path, install) -> None:
+    refused = install("cursor", "--db", "none", "--yes")
+    assert "none is not a Milepost index" in refused.stderr
+    assert not (tmp_path / ".cursor").exists()
+
+
 def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path, install) -> None:
     file = tmp_path / ".mcp.json"
     file.write_text("{ // a comment\n}", encoding="utf-8")

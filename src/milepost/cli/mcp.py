@@ -23,7 +23,7 @@ from milepost.cli.console.options import (
     say,
 )
 from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.sources import check_recognition, local_sources, served_index
+from milepost.cli.sources import check_recognition, local_sources, served_index, stored
 from milepost.errors import InputError
 from milepost.exports.writing import write_text
 from milepost.server.mcp.clients import CLIENTS, with_server
@@ -82,7 +82,7 @@ def run(options: SearchOptions) -> None:
     governor = Governor()
     isolated = Isolated()
     place = None if sources and options.db is None else required_db(options.db)
-    index, folder = served_index(options, place, create=False, read_only=not sources)
+    index, folder = served_index(options, place, create=bool(sources), read_only=not sources)
     library = Library(index, folder / "uploads", sources)
 
     def read(path: Path, reading: ReadOptions) -> Document:
@@ -135,8 +135,13 @@ def install(
     chosen = CLIENTS[client]
     _check_ocr(ocr, paths)
     program, args = _command(paths, db, ocr)
-    if not paths and chosen_db(db) is None:
-        raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
+    if not paths:
+        if (place := chosen_db(db)) is None:
+            problem = "no PATH and no --db: agents would see nothing"
+            raise InputError(problem, "a folder of documents")
+        if isinstance(place, Path):
+            with stored(place):  # else the command that is written would fail
+                pass
     local_sources(paths)
     file = expanded(chosen.file()).absolute()
     before = file.read_text(encoding="utf-8") if file.is_file() else ""
