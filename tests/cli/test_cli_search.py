@@ -97,9 +97,11 @@ def test_the_index_of_the_folder_is_found(cli, refusal, model, notes, monkeypatc
     assert "nowhere is not a Milepost index" in refusal("search", "bees", *model)
 
 
-@pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
+@pytest.mark.parametrize(
+    "name", ["gold.txt", "g*.txt", "{notes}/gold.txt", "{notes}/g*.txt", "{folder}/*d.txt"]
+)
 def test_in_limits_the_documents(cli, model, db, same_notes, name):
-    name = name.format(notes=same_notes)
+    name = name.format(notes=same_notes, folder=same_notes.name)
     result = cli("search", "bees", "--db", db, "--json", "--in", name, *model)
     assert {Path(passage["document"]).name for passage in found(result)} == {"gold.txt"}
 

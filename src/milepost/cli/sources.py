@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -263,6 +262,7 @@ def select(known: Sequence[str], wanted: Sequence[str], hint: str = _PATHS) -> l
             raise errors.InputError("--in is empty", "a document, a folder or a pattern")
         address = ObjectAddress.parse(want) if is_address(want) else None
         path = str(address or absolute(want))
+        pattern = any(sign in want for sign in "*?[")
         below = path.rstrip("/") + "/" if address else path.rstrip(os.sep) + os.sep
         matches = [
             name
@@ -270,7 +270,7 @@ def select(known: Sequence[str], wanted: Sequence[str], hint: str = _PATHS) -> l
             if name in (want, path)
             or name.startswith(below)
             or name.endswith((os.sep + want, "/" + want))
-            or (any(sign in want for sign in "*?[") and fnmatchcase(Path(name).name, want))
+            or (pattern and (Path(name).match(want) or Path(name).match(path)))
         ]
         if not matches:
             near = errors.nearest_file(want, {Path(name).name for name in known})
