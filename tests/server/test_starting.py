@@ -16,10 +16,13 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
+import milepost
 from milepost.errors import InputError
 from milepost.server.running import listen, run
 from milepost.server.settings import ServeSettings
+from milepost.store import erase_store
 from support.cli_process import python
+from support.server import running_server
 
 
 def test_a_port_in_use_is_refused_before_anything_is_loaded(
@@ -75,6 +78,17 @@ def test_what_came_before_the_application_is_answered(monkeypatch: pytest.Monkey
     assert b"documents of the application" in answer
     address = f"http://127.0.0.1:{port}/"
     assert said == [f"serving {address} (Ctrl-C stops it)", address]
+
+
+def test_an_index_made_anew_with_another_model_asks_for_a_restart(tmp_path: Path) -> None:
+    place = tmp_path / "index"
+    with running_server("--db", place, cache=tmp_path / "cache") as (_, client):
+        erase_store(place)
+        with milepost.open(place, model="landmark-minilm") as index:
+            index.add(milepost.Document("bees", "Bees build combs of wax."))
+        for refusal in (client.get("/ready"), client.post("/search", json={"question": "wax"})):
+            assert refusal.status_code == 503
+            assert refusal.json()["error"]["message"].endswith("; try: restart the server")
 
 
 def test_an_index_of_another_model_is_one_line(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ _STATUS: dict[type[errors.MilepostError], int] = {
     errors.UnreadableFile: 422,
     errors.InputError: 422,
     errors.IndexBusy: 503,
+    errors.WrongModel: 503,
     errors.StorageFull: 507,
     errors.MissingExtra: 501,
 }
@@ -109,7 +110,14 @@ async def _milepost(request: Request, error: errors.MilepostError) -> JSONRespon
         log.error("%s", error)
     library: Library = request.app.state.milepost.library
     later = {"Retry-After": "2"} if status == 503 else None
-    return answer(status, library.without_path(str(error)), later)
+    return answer(status, library.without_path(said(error)), later)
+
+
+def said(error: errors.MilepostError) -> str:
+    """What an error says to clients of an index that is open."""
+    if isinstance(error, errors.WrongModel):  # --rebuild, its hint, was what led to it
+        return "the index was made anew with another model; try: restart the server"
+    return str(error)
 
 
 async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
