@@ -178,6 +178,10 @@ def _value(value: Any, *, strict: str = "") -> Value | None:
     if isinstance(value, int | float):
         if abs(value) < 1e300 and math.isfinite(value):  # an int may be too large for a float
             return float(value)
+        if strict:
+            raise InputError(
+                f"the property {strict!r} is not a number, or too large", "a number below 1e300"
+            )
     elif isinstance(value, datetime.date):  # a datetime is one, too
         return f"{value:%Y-%m-%d}"
     elif isinstance(value, str):

@@ -272,7 +272,7 @@ def test_json_comes_first(tmp_path: Path) -> None:
         (".meta.json", "[1]", "holds no properties"),
         (".meta.json", '{"a": {"b": 1}}', "'a' cannot be dict"),
         (".meta.json", '{"Big Key": 1}', "'Big Key' cannot be the key"),
-        (".meta.json", '{"a": NaN}', "'a' cannot be float"),
+        (".meta.json", '{"a": NaN}', "'a' is not a number, or too large"),
         (".meta.json", b'{"a": "\xff"}', "is not JSON: "),
         (".meta.yaml", "a: [1", "is not YAML: "),
         (".meta.yaml", "a: &a {x: 1}\nb: {<<: [*a, *a]}\n", "is not YAML: aliases"),

@@ -351,6 +351,15 @@ def test_null_is_the_default(server) -> None:
     assert read.structured_content["text"].startswith("Bees")
 
 
+def test_an_empty_argument_is_not_said_to_be_missing(server) -> None:
+    for tool, name in (("search", "question"), ("read", "document"), ("check", "text")):
+        assert "Field required" in call(server, tool).content[0].text
+        for empty in ("", None, []):
+            refused = call(server, tool, **{name: empty})
+            assert refused.is_error
+            assert "required" not in refused.content[0].text
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

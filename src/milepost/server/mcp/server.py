@@ -88,8 +88,13 @@ class _Server(MCPServer[Any]):
     """
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        given = {key: value for key, value in arguments.items() if value not in (None, "", [])}
         tool = self._tool_manager.get_tool(name)
+        needed = tool.parameters.get("required", []) if tool else []
+        given = {
+            key: value
+            for key, value in arguments.items()
+            if value not in (None, "", []) or key in needed
+        }
         known = tool.parameters["properties"] if tool else given
         for key in given.keys() - known.keys():
             said = f"{name} has no argument {key:.200}; try: {', '.join(known)}"
