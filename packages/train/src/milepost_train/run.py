@@ -37,6 +37,7 @@ from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
 from milepost_train.material import Material, load_material
 from milepost_train.model import Checkpoint, open_checkpoint, with_lora
+from milepost_train.model.card import record_of, trained
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.release import window_sizes
 from milepost_train.model.special import local
@@ -260,6 +261,8 @@ def _facts(
         init=local(config.init),
         device=str(processes.device),
     )
+    earlier = record_of(config.init)
+    facts["trained"] = trained(earlier) if earlier else {}
     facts["base_model"] = "" if Path(config.init).is_dir() else config.init
     home = config.file.parent
     facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}

@@ -16,7 +16,7 @@ from milepost.encoder.engine import Manifest, find_model
 from milepost.errors import InputError, ModelError
 from milepost_train.config import read_config
 from milepost_train.model import open_checkpoint, release
-from milepost_train.model.card import card, record_of
+from milepost_train.model.card import card, record_of, trained
 from milepost_train.model.export import fingerprint
 from milepost_train.model.landmark_encoder import TorchEngine
 from milepost_train.model.release import Parity
@@ -185,13 +185,29 @@ def test_a_run_and_its_export(tmp_path: Path) -> None:
     assert f"| task | {before:.1%} | {after:.1%} |" in of_run
     assert "## How it reads" not in of_run
     made = release(done.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
-    trained = made.manifest.trained
-    assert (trained["steps"], trained["data"]) == (done.steps, "pairs.jsonl, task")
+    said = made.manifest.trained
+    assert (said["steps"], said["data"]) == (done.steps, "task, pairs")
     of_model = (tmp_path / "animals" / "README.md").read_text("utf-8")
     assert "## How it reads" in of_model
     for line in of_run.partition("## How it was trained")[2].splitlines():
         assert line in of_model
     assert "base_model" not in of_model  # a folder says nothing to others
+
+
+def test_the_record_names_files_of_questions_and_the_data_of_the_run_before(tmp_path: Path) -> None:
+    """As ``milepost fit`` names tasks; both runs left a share of the documents out."""
+    runs = (("a", "init", "task", 0.3), ("b", "a/checkpoint", "of b.jsonl", 0.2))
+    for out, init, task, share in runs:
+        config = write_run(tmp_path, init=init, out=out)
+        lines = [each.read_text("utf-8") for each in (tmp_path / "task").iterdir()]
+        (tmp_path / "of b.jsonl").write_text("".join(lines), "utf-8")
+        text = config.read_text("utf-8").replace('["task"]', f'["{task}"]\nhold_out = {share}')
+        config.write_text(text, "utf-8")
+        done = train(read_config(config))
+    record = record_of(done.checkpoint)
+    assert record is not None
+    said = trained(record)
+    assert (said["data"], said["hold_out"]) == ("task, pairs, of b", 0.2)
 
 
 def test_what_the_record_cannot_say(tmp_path: Path) -> None:

@@ -90,10 +90,10 @@ def test_documents_of_the_models_training_do_not_teach(tmp_path):
 
 
 def test_a_model_that_has_seen_all_is_refused(tmp_path):
-    name = task(tmp_path / "a.jsonl", ["train", "dev"])
-    with pytest.raises(InputError, match=r"trained on the train questions of a"):
-        roles([name], None, {"data": "a"}, sizes=ALL, enough=FEW)
-    assert roles([name], None, {"data": "a"}, split="dev", sizes=ALL, enough=FEW).shared
+    name = task(tmp_path / "a b.jsonl", ["train", "dev"])
+    with pytest.raises(InputError, match=r"trained on the train questions of a b"):
+        roles([name], None, {"data": "c, a b"}, sizes=ALL, enough=FEW)
+    assert roles([name], None, {"data": "a b"}, split="dev", sizes=ALL, enough=FEW).shared
 
 
 def test_non_commercial_documents_do_not_teach_but_choose(tmp_path):

@@ -17,6 +17,7 @@ from typing import Any
 
 from milepost.encoder.engine.manifest import Manifest
 from milepost.wording import counted
+from milepost_eval.tasks.reading import task_name
 
 CARD = "README.md"
 
@@ -126,11 +127,20 @@ def _reading(manifest: Manifest) -> Iterator[str]:
 
 
 def trained(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the manifest says of a training; ``milepost fit`` does not learn from that data."""
+    """What the manifest says of a training; ``milepost fit`` does not learn from that data.
+
+    The data includes that of the run whose checkpoint the training began with.
+    """
+    settings, before = record["settings"], record.get("trained") or {}
+    data = settings["data"]
+    paths = (*data["tasks"], *data["pairs"], *data["judged"])
+    names = before["data"].split(", ") if before else []
+    names += [task_name(Path(path)) for path in paths]
     return {
         "from": _begun(record),
-        "steps": sum(stage["steps"] for stage in record["settings"]["stages"]),
-        "data": ", ".join(_folders(record)),
+        "steps": sum(stage["steps"] for stage in settings["stages"]),
+        "data": ", ".join(dict.fromkeys(names)),
+        "hold_out": min(data["hold_out"], before.get("hold_out", 1.0)),
         "date": record["started"][:10],
     }
 

@@ -205,7 +205,7 @@ class Kept:
         said = str(self.trained.get("data", ""))
         if not said:
             return self.share > 0.0
-        return task in re.findall(r"[\w.-]+", said)
+        return task in (*said.split(", "), *re.findall(r"[\w.-]+", said))
 
 
 def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
