@@ -23,6 +23,7 @@ import milepost
 from milepost.documents import split
 from milepost.encoder.engine.folder import ModelFolder, Precision, find_model
 from milepost.encoder.engine.openvino import OpenVinoEngine, usable_cpus
+from milepost.encoder.engine.precision import choose
 
 
 def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], object]:
@@ -57,8 +58,7 @@ def main() -> None:
         for name, where in (("halo", folder), ("no halo", bare)):
             encoder = by_graph(where, precision)
             systems[f"Milepost, {precision}, {name}"] = lambda e=encoder: e.encode(text)
-    encoder = milepost.Encoder(folder, OpenVinoEngine(folder.graph(), cache=None))
-    tokens = encoder.encode(text).tokens_given
+    tokens = by_graph(folder, folder.precisions[0]).encode(text).tokens_given
     best = dict.fromkeys(systems, float("inf"))
     for _ in range(options.rounds + 1):  # the first round warms up
         for name, run in systems.items():
@@ -82,8 +82,10 @@ def main() -> None:
 
 
 def by_graph(folder: ModelFolder, precision: Precision) -> milepost.Encoder:
-    """A model on one of its graphs."""
-    return milepost.Encoder(folder, OpenVinoEngine(folder.graph(precision), cache=None))
+    """A model on one of its graphs, in the arithmetic that is chosen on this CPU."""
+    in_float = choose(folder).in_float
+    graph = folder.graph(precision)
+    return milepost.Encoder(folder, OpenVinoEngine(graph, cache=None, in_float=in_float))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from milepost.checking.claims import Said, as_written, judge, why_not
+from milepost.checking.claims import Said, judge, why_not
 from milepost.checking.claims.quantities import quantities
 from milepost.types import Hit, Passage, Table
 
@@ -119,7 +119,6 @@ def test_the_same_in_other_words_is_supported():
         assert judge(holds, [passage(sentence)]).verdict == "supported", holds
     unopened = passage("The museum did not open in 2019.")
     assert judge("The museum closed in 2019.", [unopened]).verdict == "related"
-    assert as_written("It is closed today.", ["It isn't open today."]) == "It is not open today."
 
 
 def test_other_languages_get_numbers_and_dates_alone():
@@ -273,12 +272,22 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("It is for ages 21 to 30.", "It is for ages 18 to 45.", "related"),
         ("It lasted > 3 weeks.", "It lasted more than 3 weeks.", "supported"),
         ("A fine not exceeding $1,500 is due.", "A fine of up to $1,500 is due.", "supported"),
+        ("They were prevented from getting any pupae.", "They got pupae.", "contradicted"),
+        ("Masters starve without a slave.", "The slaves do not fight their masters.", "related"),
     ],
 )  # fmt: skip
 def test_words_alone_do_not_support(sentence: str, claim: str, verdict: str) -> None:
     assert judge(claim, [passage(sentence)]).verdict in {verdict, "related"}
     if verdict == "contradicted":
         assert judge(claim, [passage(sentence)]).verdict == verdict
+
+
+def test_words_far_apart_do_not_support() -> None:
+    between = "who had come by boat and left it at the pier of the harbour near to it all, " * 3
+    apart = f"Bees were shown to the guests, {between}and they looked at wax."
+    assert judge("Bees looked at wax.", [passage(apart)]).verdict == "related"
+    near = apart.replace(between, "")
+    assert judge("Bees looked at wax.", [passage(near)]).verdict == "supported"
 
 
 def test_questions_and_orders_cannot_be_judged():
@@ -357,29 +366,6 @@ def test_another_name_or_number_is_not_supported() -> None:
     ):
         said = Said(0.95, 0.0, about.best)
         assert judge(claim, [about], lambda passages, said=said: [said]).verdict == verdict, claim
-
-
-@pytest.mark.parametrize(
-    ("claim", "sentence", "written"),
-    [
-        ("It held 1,200,000 litres.", "It held 1.2 million litres.", "It held 1.2 million litres."),
-        ("It is 2,500 metres long.", "The road has 2.5 km.", "It is 2.5 km long."),
-        ("On March 3, 2021 it rained.", "Rain fell on 3 March 2021.", "On 3 March 2021 it rained."),
-        ("Half of it was sold.", "They sold 50 % of it.", "50 % of it was sold."),
-        ("It held 1,300,000 litres.", "It held 1.2 million litres.", "It held 1,300,000 litres."),
-        ("At least 30 came.", "Thirty came.", "At least 30 came."),
-        ("It came in 2021.", "It came on 3 March 2021.", "It came in 2021."),
-        (
-            "12 people and 12 dogs.",
-            "Twelve people and twelve dogs.",
-            "Twelve people and twelve dogs.",
-        ),
-    ],
-)
-def test_a_claim_with_its_numbers_as_a_text_writes_them(
-    claim: str, sentence: str, written: str
-) -> None:
-    assert as_written(claim, ["It was long ago.", sentence]) == written
 
 
 @pytest.mark.parametrize(
