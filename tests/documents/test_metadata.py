@@ -264,6 +264,16 @@ def test_json_comes_first(tmp_path: Path) -> None:
     assert read(path).properties["k"] == "json"
 
 
+def test_a_sidecar_whose_file_is_gone_is_no_document(tmp_path: Path) -> None:
+    for name in ("a.pdf.meta.json", "b.txt.meta.yaml", "data.meta.json", "notes.meta.yaml"):
+        (tmp_path / name).write_text('{"k": "v"}', encoding="utf-8")
+    skipped: dict[str, str] = {}
+    found = files([tmp_path], on_skip=lambda path, why: skipped.update({path.name: why}))
+    assert [path.name for path in found] == ["data.meta.json", "notes.meta.yaml"]
+    why = "a sidecar whose file is not there"
+    assert skipped == {"a.pdf.meta.json": why, "b.txt.meta.yaml": why}
+
+
 @pytest.mark.parametrize(
     ("suffix", "text", "problem"),
     [

@@ -153,6 +153,7 @@ def test_ignore_files_and_sidecars(index, s3: S3) -> None:
     s3.put("keep.log", "A log to keep.")
     s3.put("bees.txt", BEES)
     s3.put("bees.txt.meta.json", '{"author": "Lee"}')
+    s3.put("gone.txt.meta.json", '{"author": "Ada"}')
     assert index.add(s3.url()).added == (s3.url("bees.txt"), s3.url("keep.log"))
     assert index.documents()[0].properties["author"] == "Lee"
     s3.put("bees.txt.meta.json", '{"author": "Kim"}')

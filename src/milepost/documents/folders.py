@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.documents import zotero
-from milepost.documents.sidecar import described
+from milepost.documents.sidecar import described, orphaned
 from milepost.errors import UnreadableFile, missing_file
 
 if TYPE_CHECKING:
@@ -213,6 +213,8 @@ def _why_skipped(path: Path, specs: Specs, picture: Callable[[Path], bool]) -> s
         return "neither a file nor a folder"
     if not folder and (of := described(path)) is not None:
         return f"the sidecar of {of.name}"
+    if not folder and orphaned(name):
+        return "a sidecar whose file is not there"
     return _ignored(path, specs, folder=folder)
 
 

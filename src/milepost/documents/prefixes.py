@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from milepost.documents.folders import BINARY, IGNORE_FILES, INDEX_FILE, JUNK, PICTURES, ignore_spec
 from milepost.documents.readers.formats import read_bytes
-from milepost.documents.sidecar import SUFFIXES, parse_sidecar
+from milepost.documents.sidecar import SUFFIXES, orphaned, parse_sidecar
 from milepost.objects import Bucket, ObjectAddress, ObjectFile, bucket, download
 from milepost.properties import merged
 from milepost.types import Document, OnPage, ReadOptions
@@ -47,6 +47,7 @@ def objects(
     for name, file in by_name.items():
         if (
             name not in sidecars
+            and not orphaned(name)
             and _wanted(name, picture(file))
             and not any(name.startswith(folder) for folder in indexes)
             and not _ignored(name, specs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from milepost.documents import plain_yaml
 from milepost.errors import InputError, UnreadableFile
@@ -34,6 +34,17 @@ def described(path: str | os.PathLike[str]) -> Path | None:
         if name.endswith(suffix) and os.path.isfile(name[: -len(suffix)]):  # noqa: PTH113
             return Path(name[: -len(suffix)])
     return None
+
+
+def orphaned(name: str) -> bool:
+    """Whether a name is that of a sidecar by the file that it describes, which need not be there.
+
+    Not ``data.meta.json``, which may be a document: what it would describe has no known suffix.
+    """
+    from milepost.documents.readers.formats import SUFFIXES as READ
+
+    ends = (end for end in SUFFIXES if name.endswith(end))
+    return any(PurePath(name[: -len(end)]).suffix in {*READ, ".txt"} for end in ends)
 
 
 def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
