@@ -16,7 +16,7 @@ from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
 from milepost_train.ranking.learning import log_loss, probabilities
-from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
+from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample, words_of
 from support.ranking_cases import add_absent, book_task
 
 
@@ -104,6 +104,12 @@ def test_what_will_not_be_learned_is_said_before_the_work(encoder, few):
         fit(encoder, few, progress=began, note=said.append)
     (note,) = said
     assert note.startswith("no trees, fusion and calibration only")
+    again = tuple(replace(sample) for sample in few.learn)
+    with pytest.raises(Began):
+        fit(encoder, replace(few, choose=again, chosen=7), progress=began, note=said.append)
+    _, _, dropped, same = said
+    assert dropped.startswith("not learned from: 7 train questions about documents")
+    assert same.startswith(f"in train and dev: {len(words_of(few.learn))} questions")
 
 
 def test_the_report_says_what_it_was_made_from(plain, asked):

@@ -70,7 +70,9 @@ def test_a_document_asked_in_both_splits_only_chooses(tmp_path):
     asked = {"document": "x", "question": "Who?", "spans": [[0, 8]], "split": "dev"}
     path.write_text(path.read_text() + json.dumps(asked) + "\n")
     found = roles([name], None, {}, sizes=ALL, enough=Minimum(1, 1))
-    assert documents(found.learn) == ["y"]
+    assert (documents(found.learn), found.chosen) == (["y"], 2)
+    with pytest.raises(InputError, match=r"2 train questions .* 2 more are about documents of w"):
+        roles([name], None, {}, sizes=ALL, enough=Minimum(3, 1))
     assert sorted(documents(found.choose)) == ["x", "y2"]
 
 
@@ -171,7 +173,10 @@ def test_a_task_that_judges_documents_is_refused(tmp_path):
     ("splits", "words"),
     [
         (["dev"] * 30, "60 dev questions about 30 documents.*200 about 20"),
-        (["train"] * 120 + ["dev"] * 3, "6 dev questions about 3 documents.*--split train"),
+        (
+            ["train"] * 120 + ["dev"] * 3,
+            "6 dev questions about 3 doc.*of train and of dev each.*--split train",
+        ),
     ],
 )
 def test_too_few_questions_are_refused_with_how_many_are_needed(tmp_path, splits, words):

@@ -32,9 +32,9 @@ Examples:
 \b
 Ranking is learned from train questions and calibrated on dev questions; if all questions are of
 one split, they do both, cross-fitted by document. NAME:train and NAME:dev take one split of a
-task. Each split needs 200 questions about 20 documents, and 1,000 about 50 for trees. Questions
-without spans ("spans": []), which their document does not answer, are used only to calibrate. See
-docs/export.md.
+task. At least 200 questions about 20 documents are needed, of train and of dev each if there are
+both, and 1,000 about 50 for trees. Questions without spans ("spans": []), which their document
+does not answer, are used only to calibrate. See docs/export.md.
 
 \b
 Environment:

@@ -9,7 +9,7 @@ error by less than a hundredth of that; another seed moves them as much.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,6 +58,7 @@ from milepost_train.ranking.questions import (
     Sizes,
     count,
     counts_of,
+    words_of,
 )
 from milepost_train.record import versions
 
@@ -119,12 +120,9 @@ def fit(
         note(notes[-1])
     if with_trees and keep is None:
         require("lightgbm", extra="train")
-    if roles.unused:
-        notes.append(
-            f"not used: {counted(roles.unused, 'train question')} that their document does not "
-            "answer; where train questions teach, dev questions calibrate"
-        )
-        note(notes[-1])
+    for said in _said_of(roles):
+        notes.append(said)
+        note(said)
     reranker = LandmarkReranker.of(encoder)
     shared = roles.shared or keep is not None
     settings = encoder, sizes.reranked, progress
@@ -194,6 +192,25 @@ def fit(
             **{name: reached(of, each.answerable) for name, (of, each) in measured.items()},
         }
     return Fitted(fusion, learned.trees, report)
+
+
+def _said_of(roles: Roles) -> Iterator[str]:
+    """What the questions cannot do, and what of them is in both roles."""
+    if roles.unused:
+        yield (
+            f"not used: {counted(roles.unused, 'train question')} that their document does not "
+            "answer; where train questions teach, dev questions calibrate"
+        )
+    if roles.chosen:
+        yield (
+            f"not learned from: {counted(roles.chosen, 'train question')} about documents of which "
+            "dev questions ask"
+        )
+    if not roles.shared and (same := words_of(roles.learn) & words_of(roles.choose)):
+        yield (
+            f"in train and dev: {counted(len(same), 'question')} in the same words, which may "
+            "flatter the figures"
+        )
 
 
 class Learner:

@@ -91,12 +91,14 @@ class Roles:
         absent: of questions that their document does not answer; documents that nothing is
             learned from, but where ``shared``.
         unused: train questions of that kind, which cannot calibrate where train questions teach.
+        chosen: train questions that teach nothing, as dev questions ask of their documents.
     """
 
     learn: tuple[Sample, ...]
     choose: tuple[Sample, ...]
     absent: tuple[Sample, ...] = ()
     unused: int = 0
+    chosen: int = 0
 
     @property
     def shared(self) -> bool:
@@ -113,6 +115,12 @@ def count(samples: Sequence[Sample]) -> tuple[int, int]:
 def counts_of(samples: Sequence[Sample]) -> dict[str, int]:
     """The same by name, as reports have it."""
     return dict(zip(("questions", "documents"), count(samples), strict=True))
+
+
+def words_of(samples: Sequence[Sample]) -> set[str]:
+    """What is asked, whatever its case."""
+    asked = (question for each in samples for of_one in each.questions for question in of_one)
+    return {question.text.strip().casefold() for question in asked}
 
 
 def roles(
@@ -154,11 +162,12 @@ def roles(
     held = {(each.task, d.name) for each in (*choose, *empty) for d in each.documents}
     learn = tuple(_without(each, held) for each in found["train"])
     if learn and choose:
-        made = Roles(learn, choose, empty, count(absent["train"])[0])
+        chosen = count(found["train"])[0] - count(learn)[0]
+        made = Roles(learn, choose, empty, count(absent["train"])[0], chosen)
     else:
         made = Roles(learn or choose, learn or choose, empty if choose else tuple(absent["train"]))
     for role, samples in (("learn from", made.learn), ("calibrate on", made.choose)):
-        _need(samples, enough, role, made.shared)
+        _need(samples, enough, role, made)
     return made
 
 
@@ -249,14 +258,18 @@ def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
     return items if most is None else items[:: max(1, -(-len(items) // most))]
 
 
-def _need(samples: Sequence[Sample], enough: Minimum, role: str, shared: bool) -> None:
+def _need(samples: Sequence[Sample], enough: Minimum, role: str, made: Roles) -> None:
     if enough.met(samples):
         return
     questions, documents = count(samples)
     split = samples[0].split if samples else "marked"
-    other = "" if shared else f", or --split {'dev' if split == 'train' else 'train'}"
+    other = "" if made.shared else f", or --split {'dev' if split == 'train' else 'train'}"
+    each = "" if made.shared else ", of train and of dev each"
+    if made.chosen and split == "train":
+        each += f"; {made.chosen:,} more are about documents of which dev questions ask"
     raise InputError(
         f"too few to {role}: {counted(questions, f'{split} question')} about "
-        f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are needed",
+        f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are needed"
+        f"{each}",
         f"more questions, or a higher --questions or --documents{other}",
     )
