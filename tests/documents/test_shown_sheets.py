@@ -4,7 +4,17 @@ import io
 from zipfile import ZipFile
 
 from milepost.documents import read_bytes
-from support.office_writer import OFFICE, RELATIONS, SHEET, opendocument, relations, xlsx, zipped
+from support.office_writer import (
+    OFFICE,
+    RELATIONS,
+    SHEET,
+    opendocument,
+    pptx,
+    relations,
+    shape,
+    xlsx,
+    zipped,
+)
 
 LOOKS = "<r><t>10</t></r><r><rPr><vertAlign val='superscript'/></rPr><t>6</t></r>"
 STRUCK = "<r><rPr><strike/></rPr><t>no</t></r>"
@@ -19,6 +29,40 @@ def test_letters_of_sheets() -> None:
     document = read_bytes(xlsx({"S": rows}), "a.xlsx")
     assert document.text == "S\n10^6 | | #DIV/0!"
     assert "struck-out" in document.notes[0]
+
+
+def changed(made: bytes, part: str, old: str, new: str) -> bytes:
+    with ZipFile(io.BytesIO(made)) as held:
+        parts = {name: held.read(name).decode() for name in held.namelist()}
+    return zipped(parts | {part: parts[part].replace(old, new)})
+
+
+def test_what_is_not_shown_is_read_with_a_note() -> None:
+    made = xlsx({"Open": [["a", "b"], ["c", "d"]], "Draft": [["e"]], "Empty": []})
+    made = changed(made, "xl/workbook.xml", '"Draft"', '"Draft" state="veryHidden"')
+    columns = '<cols><col min="2" max="99" hidden="1"/></cols><sheetData>'
+    made = changed(made, "xl/worksheets/sheet1.xml", "<sheetData>", columns)
+    made = changed(made, "xl/worksheets/sheet1.xml", '<row r="1"', '<row r="1" hidden="1"')
+    rows, sheet = read_bytes(made, "a.xlsx").notes
+    assert (rows[:10], rows[-3:]) == ("sheet Open", ": 2")
+    assert sheet.startswith("sheet Draft is hidden")
+    deck = pptx([shape("Bees"), shape("Wax")])
+    deck = changed(deck, "ppt/slides/slide1.xml", "<p:sld ", "<p:sld show='0' ")
+    (note,) = read_bytes(deck, "a.pptx").notes
+    assert note.startswith("slide 2 is hidden")
+
+
+def test_hidden_sheets_and_rows_of_open_sheets() -> None:
+    cell = "<table:table-cell><text:p>a</text:p></table:table-cell>"
+    row = f"<table:table-row table:visibility='{{}}'>{cell}</table:table-row>"
+    table = "<table:table table:name='{}' table:style-name='{}'>{}</table:table>"
+    tables = table.format("Open", "Y", row.format("visible") + row.format("filter"))
+    look = "<style:style style:name='{}'><style:table-properties table:display='{}'/></style:style>"
+    styles = look.format("X", "false") + look.format("Y", "true")
+    tables += table.format("Draft", "X", row.format("visible"))
+    rows, sheet = read_bytes(opendocument("spreadsheet", tables, styles), "a.ods").notes
+    assert rows.endswith(": 1")
+    assert sheet.startswith("sheet Draft is hidden")
 
 
 def test_cells_of_open_sheets() -> None:

@@ -89,8 +89,10 @@ def read_old(data: bytes, name: str, text: TextBuilder) -> list[Sheet]:
         elif kind == _XF:
             styles.append(struct.unpack_from("<2H", body))
         elif kind == _BOUND_SHEET:
-            start, _, what = struct.unpack_from("<I2B", body)
+            start, state, what = struct.unpack_from("<I2B", body)
             sheets.append((start, what, _string(body[6:], 1, codec)))
+            if state & 3:
+                book.hidden.add(sheets[-1][2])
         elif kind == _SST or (kind == _CONTINUE and last == _SST):
             listed.append(body)
         elif kind == _EOF:
@@ -263,6 +265,8 @@ def read_sheets(archive: Archive, workbook: str, book: Book) -> list[tuple[str, 
             if kind == _BRT_SHEET:
                 link, end = _wide(body, 8)
                 sheets.append((_wide(body, end)[0], link))
+                if body[0]:
+                    book.hidden.add(sheets[-1][0])
             elif kind == _BRT_BOOK:
                 book.is_1904 = bool(body[0] & 1)
     return sheets

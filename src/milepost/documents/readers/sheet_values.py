@@ -119,6 +119,7 @@ class Book:
     struck: list[bool] = field(default_factory=list)  # whether a style strikes out its cells
     strings: list[str] = field(default_factory=list)  # the strings, as they are shown
     is_1904: bool = False  # whether dates count from 1904
+    hidden: set[str] = field(default_factory=set)  # names of the sheets that are not shown
 
     def add_style(self, font: int, kind: int, own: dict[int, str]) -> None:
         """Add a style by its font and the number of its format; ``own`` are those of the book."""
@@ -143,6 +144,7 @@ class Sheet:
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # the text of its boxes, diagrams and charts
     unsolved: int = 0  # number of formulas without a stored result
+    hidden: int = 0  # number of rows and columns that are not shown, which are read
     left_out: int = 0  # number of rows equal to the one above that are not among ``rows``
 
     def put(self, row: int, column: int, style: int, value: float | str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, attributes, every, local, number
@@ -40,7 +41,10 @@ def read_sheets(archive: Archive, workbook: str, book: Book) -> list[tuple[str, 
     """Return the names of the sheets of an xlsx file, and the links to their parts."""
     root = archive.xml(workbook)
     book.is_1904 = any(node.get("date1904") in ("1", "true") for node in every(root, "workbookPr"))
-    return [(node.get("name", ""), attribute(node, "id") or "") for node in every(root, "sheet")]
+    sheets = every(root, "sheet")
+    shown = (None, "visible")
+    book.hidden = {node.get("name", "") for node in sheets if node.get("state") not in shown}
+    return [(node.get("name", ""), attribute(node, "id") or "") for node in sheets]
 
 
 def _strikes(node: Element) -> bool:
@@ -73,7 +77,13 @@ def _unescaped(text: str) -> str:
 def read_cells(archive: Archive, part: str, sheet: Sheet) -> None:
     """Read the cells in a part of an xlsx file."""
     row = 0
-    for node in archive.elements(part, ("row", "mergeCell")):
+    columns: set[int] = set()  # those that are hidden
+    for node in archive.elements(part, ("col", "row", "mergeCell")):
+        is_hidden = node.get("hidden") in ("1", "true")
+        if local(node) == "col":
+            first, end = number(node.get("min"), 1) - 1, number(node.get("max"), 1)
+            columns.update(range(first, min(end, first + _MOST)) if is_hidden else ())
+            continue
         if local(node) == "mergeCell":
             ends = [_place(end) for end in node.get("ref", "").split(":")]
             if len(ends) == 2:
@@ -81,12 +91,15 @@ def read_cells(archive: Archive, part: str, sheet: Sheet) -> None:
                 sheet.merged.append((top, bottom, left, right))
             continue
         row, column = number(node.get("r"), row + 1, digits=7), -1
+        sheet.hidden += is_hidden and len(node) > 0
         for cell in node:
             place = cell.get("r")
             row, column = _place(place) if place else (row, column + 1)
             value = _value(cell, sheet)
             if value is not None:
                 sheet.put(row, column, number(cell.get("s"), 0), value)
+    if columns:
+        sheet.hidden += len(columns.intersection(chain.from_iterable(sheet.rows.values())))
 
 
 def _place(name: str) -> tuple[int, int]:
@@ -147,6 +160,7 @@ def read_table(
             column = min(column + columns, COLUMNS)
         times = number(attribute(line, "number-rows-repeated"), 1, digits=7)
         if cells:
+            sheet.hidden += times * (attribute(line, "visibility") in ("collapse", "filter"))
             shown = min(times, REPEATS + 1)
             sheet.rows |= dict.fromkeys(range(row, row + shown), cells)
             sheet.left_out += times - shown

@@ -50,6 +50,12 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         write_rows(rows, text)
         for line in sheet.lines:
             text.add(line)
+        if (rows or sheet.lines) and sheet.name in sheet.book.hidden:
+            notes.append(f"sheet {sheet.name} is hidden, but read")
+        elif sheet.hidden:
+            notes.append(
+                f"sheet {sheet.name}: hidden rows and columns that are read: {sheet.hidden:,}"
+            )
         if sheet.unsolved:
             notes.append(
                 f"sheet {sheet.name}: {sheet.unsolved:,} formulas have no stored result; open the "
@@ -66,6 +72,13 @@ def _tables(content: Element, text: TextBuilder, archive: Archive | None = None)
     styles = [archive.xml_or_none("styles.xml")] if archive else []
     reader = Reader([*styles, content], archive)
     struck = reader.styles.struck()
+    book = Book(text)
+    looks = ((style, every(style, "table-properties")) for style in every(content, "style"))
+    unseen = {
+        attribute(style, "name")
+        for style, parts in looks
+        if any(attribute(part, "display") == "false" for part in parts)
+    }
     beside: list[Element] = []
 
     def read(cell: Element) -> str:
@@ -80,7 +93,9 @@ def _tables(content: Element, text: TextBuilder, archive: Archive | None = None)
         node for body in content for book in body if local(book) == "spreadsheet" for node in book
     )
     for table in (node for node in held if local(node) == "table"):
-        sheet = Sheet(attribute(table, "name") or "", Book(text))
+        sheet = Sheet(attribute(table, "name") or "", book)
+        if attribute(table, "style-name") in unseen:
+            book.hidden.add(sheet.name)
         if sheet.name.startswith("'file:"):  # a copy of what formulas refer to in another file
             continue
         shapes = (node for node in table if local(node) == "shapes")

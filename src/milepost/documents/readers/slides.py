@@ -38,6 +38,8 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
         except UnreadableFile as error:
             notes.append(f"slide {count}: {error.problem}")
             continue
+        if slide.get("show") in ("0", "false"):
+            notes.append(f"slide {count} is hidden, but read")
         text.place("slide", str(count))
         _Slide(archive, links, text, notes).read(slide)
     if slides and len(notes) >= len(slides) and not text.text:
