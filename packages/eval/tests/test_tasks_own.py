@@ -90,7 +90,7 @@ def test_the_place_of_an_answer_is_found(tmp_path: Path) -> None:
     [
         (changed(spans=[[50, 99]]), "span 50–99 is outside document 'handbook' of 56 characters"),
         (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
-        (changed(spans=...), "'spans' is null"),
+        (changed(spans=...), "no 'spans'"),
         (changed(twins=[[23, 99]]), "span 23–99 is outside"),
         (changed(distance="far"), "'distance' is \"far\""),
         (changed(answer="noon"), "both 'answer' and 'spans'"),

@@ -118,6 +118,23 @@ def test_what_synthesize_writes(tmp_path: Path) -> None:
     assert report.counts[path]["questions of another split"] == 1  # who says nothing is of dev
 
 
+def test_answers_are_evidence_and_what_nothing_answers_is_counted(tmp_path: Path) -> None:
+    row = {"document": "a", "split": "train"}
+    rows = [
+        {"id": "a", "text": TEXT},
+        {**row, "question": "who sings", "answer": TEXT[4:9]},
+        {**row, "question": "who flies", "spans": []},
+        {**row, "question": "who swims"},
+    ]
+    report = Report()
+    (found,) = load_task(write_lines(tmp_path / "own.jsonl", rows), Texts(TOKENIZER), report)
+    assert (found.words, found.evidence) == ("who sings", (0,))
+    (line,) = report.lines()
+    assert "1 question that nothing answers, not used" in line
+    (wrong,) = report.bad
+    assert "line 4: no 'spans'" in wrong.problem
+
+
 def test_wrong_lines_are_named(tmp_path: Path) -> None:
     row = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
     rows = [

@@ -28,7 +28,16 @@ from milepost.errors import InputError, nearest
 from milepost.exports.writing import replacing
 from milepost.types import Document, Span
 from milepost_eval.runs import Run
-from milepost_eval.tasks.reading import Line, Named, is_table, lines, question_text, split_of
+from milepost_eval.tasks.own import with_spans
+from milepost_eval.tasks.reading import (
+    Line,
+    Named,
+    is_table,
+    lines,
+    question_text,
+    spans_of,
+    split_of,
+)
 from milepost_eval.types import Split
 from milepost_train.data import barred, held_out
 
@@ -169,9 +178,9 @@ def asked_documents(
 ) -> Iterator[tuple[Source, list[tuple[str, Line]]]]:
     """Documents, each with the names and lines of the questions of a split about it.
 
-    Documents of which only other splits ask are left out. ``documents`` and ``questions`` may be
-    one file; ``hold_out`` is the share of the documents whose questions are left out, see
-    ``held_out``. The rest is as in ``sources``.
+    Documents of which only other splits ask are left out, and questions that nothing answers.
+    ``documents`` and ``questions`` may be one file; ``hold_out`` is the share of the documents
+    whose questions are left out, see ``held_out``. The rest is as in ``sources``.
     """
     both = documents.resolve() == questions.resolve()
     asked: dict[str, list[tuple[str, Line]]] = {}
@@ -182,6 +191,8 @@ def asked_documents(
             elsewhere.add(document)
         elif held_out(document, hold_out):
             counts["questions about documents held out"] += 1
+        elif line.fields.get("spans") == []:
+            counts["questions that nothing answers, not used"] += 1
         else:
             asked.setdefault(document, []).append((name, line))
     elsewhere -= asked.keys()
@@ -197,6 +208,12 @@ def asked_documents(
             continue
         hint = f"{nearest(name, known)}add its line to {documents}"
         bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
+
+
+def evidence_of(line: Line, document: Document) -> tuple[Span, ...]:
+    """The evidence of a question line, by its spans or its answer; raises ``InputError``."""
+    line = with_spans(line, document)
+    return spans_of(line, line.fields.get("spans"), document)
 
 
 def task_rows(

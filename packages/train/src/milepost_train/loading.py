@@ -31,7 +31,6 @@ from milepost_eval.tasks.reading import (
     lines,
     part_of,
     question_text,
-    spans_of,
     task_name,
 )
 from milepost_eval.types import Split
@@ -45,7 +44,7 @@ from milepost_train.data import (
     tokenize,
     touched,
 )
-from milepost_train.generated import Source, asked_documents, collected
+from milepost_train.generated import Source, asked_documents, collected, evidence_of
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
 PAIRS = (*JSON_LINES, "**/*.parquet")
@@ -236,7 +235,7 @@ def load_task(
         for name, line in about:
             with collected(bad):
                 text = texts.all[number]
-                spans = spans_of(line, line.fields.get("spans"), source.document)
+                spans = evidence_of(line, source.document)
                 evidence = touched(text.spans, spans)
                 if not evidence or not any(text.words[a:b].strip() for a, b in spans):
                     raise line.wrong("'spans' hold no words", "mark the words that answer")

@@ -40,10 +40,17 @@ from milepost.search.query import Query
 from milepost.search.scope import Scope, gather
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Span
-from milepost_eval.tasks.reading import Line, need_questions, question_text, spans_of
+from milepost_eval.tasks.reading import Line, need_questions, question_text
 from milepost_eval.types import Question, Split
 from milepost_train.data import Progress, touched, trimmed
-from milepost_train.generated import Journal, Source, Written, asked_documents, collected
+from milepost_train.generated import (
+    Journal,
+    Source,
+    Written,
+    asked_documents,
+    collected,
+    evidence_of,
+)
 from milepost_train.settings import CHECKED, Amount, Count, Share
 
 LIKE_EVIDENCE = "scores like the evidence"
@@ -248,7 +255,7 @@ class _Work:
             document = source.document
             for name, line in about:
                 with collected(self.bad):
-                    spans = spans_of(line, line.fields.get("spans"), document)
+                    spans = evidence_of(line, document)
                     if not any(document.text[a:b].strip() for a, b in spans):
                         raise line.wrong("'spans' hold white space", "mark the words")
                     words = question_text(line, "question")

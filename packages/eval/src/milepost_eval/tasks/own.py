@@ -117,9 +117,7 @@ def read_own(path: Path, split: Split) -> Task:
         document = shelf.document(line, fetch=wanted)
         if document is None:  # a file of another split
             continue
-        if "answer" in line.fields:
-            line = _with_spans(line, document)
-        question = question_of(line, name, document)
+        question = question_of(with_spans(line, document), name, document)
         if wanted:
             questions.append(question)
     need_questions(questions, split, path)
@@ -171,8 +169,14 @@ class _Shelf:
         return self.known[name]
 
 
-def _with_spans(line: Line, document: Document) -> Line:
-    """A question line whose answer is replaced by the spans where its document has it."""
+def with_spans(line: Line, document: Document) -> Line:
+    """A question line whose answer, if it has one, is replaced by the spans of it.
+
+    Raises:
+        InputError: both, no text, or words that its document has not, or in several places.
+    """
+    if "answer" not in line.fields:
+        return line
     if "spans" in line.fields:
         raise line.wrong("both 'answer' and 'spans'", "one of them")
     given = line.fields["answer"]

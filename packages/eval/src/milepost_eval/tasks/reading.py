@@ -280,6 +280,8 @@ def spans_of(
         InputError: no spans, not pairs of whole numbers, empty, outside the document, overlapping.
     """
     pair = "a span is [start, end]: code points of the document, end exclusive"
+    if value is None:
+        raise line.wrong(f"no {key!r}", "[[start, end]], or 'answer': words of the document")
     if not isinstance(value, list) or not (value or absent):
         raise line.wrong(f"{key!r} is {_shown(value)}, not a list of spans", pair)
     found: list[Span] = []
