@@ -14,6 +14,7 @@ from milepost_train.model import open_checkpoint, release
 from milepost_train.processes import chosen_device, chosen_dtype
 from milepost_train.run import opened, train
 from milepost_train.run_folder import RunFolder
+from support.files import write_lines
 from support.tiny_models import CAUSAL, tiny_folder
 from support.tiny_runs import CHECK, MERGED, write_run
 
@@ -179,6 +180,20 @@ def test_how_landmarks_see_is_a_setting(tmp_path: Path) -> None:
         assert begun.model.own_sentence is begun.reading.own_sentence is own
     with pytest.raises(ModelError, match=r"last layer sees the whole window"):
         opened(read_config(write_run(tmp_path, own_sentence=True, transformers=True)))
+
+
+def test_what_flatters_or_shortens_a_run_is_said(tmp_path: Path) -> None:
+    """Questions of the check that are trained on."""
+    file = write_run(tmp_path, CHECK, stages=STAGES)
+    path = tmp_path / "task" / "questions.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    rows += [{**rows[0], "id": "again", "split": "dev", "question": rows[0]["question"].upper()}]
+    write_lines(path, rows)
+    warnings: list[str] = []
+    train(read_config(file), on_progress=lambda event: warnings.append(event.warning))
+    assert [words.split(" are trained on")[0] for words in warnings if words] == [
+        "1 of 9 questions of the check"
+    ]
 
 
 def test_what_does_not_fit(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.plan import WindowSize, plan
+from milepost.wording import counted
 from milepost_eval.metrics import evidence_found
 from milepost_eval.tasks.names import load
 from milepost_eval.tasks.protocol import take
@@ -72,6 +73,19 @@ class Check:
     shape: WindowSize
     budget: int
 
+    def repeated(self, trained_on: Sequence[Question]) -> str:
+        """How many of its questions are trained on in the same words; "" if none is."""
+        asked, others = (
+            {each.words.strip().casefold() for each in some}
+            for some in (self.questions, trained_on)
+        )
+        if not asked & others:
+            return ""
+        return (
+            f"{len(asked & others):,} of {counted(len(asked), 'question')} of the check are "
+            "trained on in the same words, which may flatter its figures"
+        )
+
     @torch.no_grad()
     def __call__(self, encode: Callable[[Batch], Tensor]) -> dict[str, float]:
         """Mean evidence found (0–1) per task within the budget, best sentences first.
@@ -111,6 +125,7 @@ def load_check(
             evidence = touched(texts.all[number].spans, asked.spans)
             ids = texts.query(asked.text, Counter())[: texts.longest]
             if evidence and len(ids):
-                questions.append(Question(asked.name, task.name, ids, number, evidence))
+                one = Question(asked.name, task.name, ids, number, evidence, asked.text)
+                questions.append(one)
     special = tokenizer.bos_id, tokenizer.landmark
     return Check(texts.all, questions, *special, shape, settings.budget) if questions else None

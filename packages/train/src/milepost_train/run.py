@@ -205,6 +205,8 @@ def _train(
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
         check = load_check(config.check, tokenizer, shape, reading.query_prefix)
+        if check and (repeated := check.repeated(material.questions)):
+            on_progress(Event("", 0, 0, warning=repeated))
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
