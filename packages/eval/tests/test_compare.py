@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from milepost.errors import InputError
-from milepost_eval.compare import compare
+from milepost_eval.compare import compare, verdict
 from milepost_eval.pairing import pairs
 from milepost_eval.records import Record
-from milepost_eval.statistics import corrected, difference, over_tasks, wilcoxon
+from milepost_eval.statistics import Difference, corrected, difference, over_tasks, wilcoxon
 from support.eval_records import record_of
 
 pytest.importorskip("scipy", reason="needs the eval extra")
@@ -88,6 +88,23 @@ def test_questions_are_matched_by_name() -> None:
     assert (row.mean_a, row.mean_b) == (0.375, 0.25)
     assert (row.difference.questions, row.only_a, row.only_b) == (2, 2, 1)
     assert row.documents == (2, 3)
+
+
+@pytest.mark.parametrize("metric", ["ece-passage", "auroc"])
+def test_figures_of_all_questions_together_need_the_same_questions(metric: str) -> None:
+    """The mean over the common ones would still be of all that each file asked."""
+    a, b = (record(name, "trials", LOW, metric=metric) for name in "xy")
+    assert compare([a], [b], metric).rows[0].difference.mean == 0
+    with pytest.raises(InputError, match=r"different ones of trials: 0 only in the first, 2 in"):
+        compare([record("x", "trials", LOW[:4], metric=metric)], [b], metric)
+
+
+def test_better_or_worse_only_if_interval_and_p_agree_about_six_documents() -> None:
+    found = Difference(0.2, 0.1, 0.3, 0.01, 0.04, questions=20, clusters=6, detectable=0.1)
+    assert verdict("recall@800", found) == verdict("ece-passage", replace(found, mean=-0.2)) != ""
+    assert verdict("ece-passage", found) == "worse"
+    for change in ({"adjusted": 0.05}, {"low": -0.1}, {"clusters": 5}):
+        assert verdict("recall@800", replace(found, **change)) == ""
 
 
 def test_files_that_cannot_be_compared_are_refused() -> None:

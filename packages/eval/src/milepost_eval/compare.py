@@ -14,8 +14,12 @@ from statistics import fmean
 
 from milepost.errors import InputError, nearest
 from milepost_eval.pairing import Matched, Pair, in_words, pairs
+from milepost_eval.probabilities import ERRORS, OF_PROBABILITIES
 from milepost_eval.records import Record, budgets, usual_metric
 from milepost_eval.statistics import Difference, corrected, difference, over_tasks, wilcoxon
+
+DECIDES = 6
+"""Documents under which no difference is called better or worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +128,8 @@ def compare(a: Sequence[Record], b: Sequence[Record], metric: str | None = None)
         metric: in which they are compared; None for the default one of both files.
 
     Raises:
-        InputError: the metric is not in both files, the files have no budget in common, or there
-            is nothing to compare, see ``pairs``.
+        InputError: the metric is not in both files, or cannot be had of the common questions alone;
+            the files have no budget in common, or there is nothing to compare, see ``pairs``.
         MissingExtra: SciPy is not installed.
     """
     matched = pairs(a, b)
@@ -133,7 +137,26 @@ def compare(a: Sequence[Record], b: Sequence[Record], metric: str | None = None)
     if metric is None:
         metric = _usual(matched, both)
     _check_metric(metric, both, ", in both files")
+    for pair in matched.pairs if metric in OF_PROBABILITIES else ():
+        if pair.only_a or pair.only_b:
+            raise InputError(
+                f"{metric} is of all questions together, and the files asked different ones of "
+                f"{pair.a.task}: {pair.only_a:,} only in the first, {pair.only_b:,} in the second",
+                "milepost eval run with the same questions, or another --metric",
+            )
     return _comparison(metric, matched)
+
+
+def verdict(metric: str, found: Difference) -> str:
+    """Whether the first is ``better`` or ``worse``; "" where that is not decided.
+
+    An interval clear of 0 and a corrected p under 0.05 decide, if the questions are about six
+    documents at least.
+    """
+    clear = found.low > 0 or found.high < 0
+    if not clear or found.adjusted >= 0.05 or found.clusters < DECIDES:
+        return ""
+    return "better" if (found.mean > 0) != (metric in ERRORS) else "worse"
 
 
 def _usual(matched: Matched, both: set[str]) -> str:

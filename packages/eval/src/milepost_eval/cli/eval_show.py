@@ -59,9 +59,11 @@ def _show_probabilities(records: Sequence[Record]) -> None:
 
 
 def show_comparison(comparison: Comparison, a: str, b: str) -> None:
-    """Print every difference with its interval, per task and over tasks."""
+    """Print every difference with its interval, per task and over tasks, and what it decides."""
+    from milepost_eval.compare import verdict
+
     click.echo(f"{comparison.metric}, percent: A = {visible(a)}, B = {visible(b)}\n")
-    head = ("task", "system", "A", "B", "A - B", "p", "questions")
+    head = ("task", "system", "A", "B", "A - B", "p", "A is", "questions")
     lines = [
         (
             f"{row.task}, {row.setting}, {row.split}",
@@ -70,6 +72,7 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
             _percent(row.mean_b),
             _difference(row.difference),
             f"{row.adjusted:.3f}",
+            verdict(comparison.metric, row.difference),
             f"{row.difference.questions:,} in {counted(row.difference.clusters, 'document')}",
         )
         for row in comparison.rows
@@ -82,6 +85,7 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
             _percent(each.mean_b),
             _difference(each.difference),
             f"{each.difference.p:.3f}",
+            verdict(comparison.metric, each.difference),
             f"Wilcoxon over tasks p = {each.wilcoxon:.3f}",
         )
         for each in comparison.overall
