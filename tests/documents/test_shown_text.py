@@ -169,6 +169,9 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<style>@media print{.x{display:none}} p.y{display:block} .y{display:none}</style>"
          "<p class=x>A<p class=y>b", "A b"),
         ("<style>.g{display:none}</style><p class=g>A<script>show()</script>", "A"),
+        ("<style>p{display:none!important} .x{display:block}</style>"
+         "<p class=x style='display:block'>no</p><div>A</div>", "A"),
+        ("<style>p{display:none}</style><p style='display:block !important'>A</p>", "A"),
         ("10<span style='position:relative;top:-.4em'>6</span>", "10^6"),
         ("10<span style='vertical-align:30%'>6</span>", "10^6"),
         ("1712<a epub:type=noteref href=#n>4</a>", "1712[4]"),
