@@ -31,6 +31,8 @@ def test_the_rate_written_out() -> None:
     expected = [1.0, 2.0, 0.2 + 1.8 * 0.5 * (1 + math.cos(math.pi * done[0])), 1.1]
     found = [rate_at(stage, step) for step in (0, 1, 2, 7)]
     assert found == pytest.approx(expected)
+    short = stage_of(steps=4, rate=2.0, warm_up=100)
+    assert [rate_at(short, step) for step in range(4)] == pytest.approx([0.5, 1.0, 1.5, 2.0])
 
 
 def test_biases_do_not_decay() -> None:

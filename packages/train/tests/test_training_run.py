@@ -183,16 +183,17 @@ def test_how_landmarks_see_is_a_setting(tmp_path: Path) -> None:
 
 
 def test_what_flatters_or_shortens_a_run_is_said(tmp_path: Path) -> None:
-    """Questions of the check that are trained on."""
-    file = write_run(tmp_path, CHECK, stages=STAGES)
+    """Questions of the check that are trained on; a warm-up longer than its stage."""
+    file = write_run(tmp_path, CHECK, stages=STAGES.replace("warm_up = 0", "warm_up = 4"))
     path = tmp_path / "task" / "questions.jsonl"
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     rows += [{**rows[0], "id": "again", "split": "dev", "question": rows[0]["question"].upper()}]
     write_lines(path, rows)
-    warnings: list[str] = []
-    train(read_config(file), on_progress=lambda event: warnings.append(event.warning))
-    assert [words.split(" are trained on")[0] for words in warnings if words] == [
-        "1 of 9 questions of the check"
+    said: list[str] = []
+    train(read_config(file), on_progress=lambda event: said.extend([event.note, event.warning]))
+    assert [words.split(" are trained on")[0] for words in said if words and "/" not in words] == [
+        "[[stage]] 1: warm_up is 4, more than its steps; taken as 3",
+        "1 of 9 questions of the check",
     ]
 
 

@@ -46,11 +46,12 @@ def rate_at(stage: Stage, step: int) -> float:
     """The learning rate of a step of a stage, from 0: a straight warm-up, then a cosine to a floor.
 
     ``rate (floor + (1 - floor) (1 + cos(π done)) / 2)``, ``done`` the share of the steps behind the
-    warm-up.
+    warm-up, which is at most the stage.
     """
-    if step < stage.warm_up:
-        return stage.rate * (step + 1) / stage.warm_up
-    done = (step - stage.warm_up) / max(1, stage.steps - stage.warm_up)
+    warm_up = min(stage.warm_up, stage.steps)
+    if step < warm_up:
+        return stage.rate * (step + 1) / warm_up
+    done = (step - warm_up) / max(1, stage.steps - warm_up)
     half_cosine = 0.5 * (1 + math.cos(math.pi * done))
     return stage.rate * (stage.floor + (1 - stage.floor) * half_cosine)
 

@@ -201,6 +201,10 @@ def _train(
             on_progress(Event("", 0, 0, note=note))
         for warning in first_of(bad):
             on_progress(Event("", 0, 0, warning=warning))
+        for number, stage in enumerate(config.stages, 1):
+            if stage.warm_up > stage.steps:
+                long = f"[[stage]] {number}: warm_up is {stage.warm_up:,}, more than its steps"
+                on_progress(Event("", 0, 0, note=f"{long}; taken as {stage.steps:,}"))
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)

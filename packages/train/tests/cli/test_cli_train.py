@@ -16,7 +16,7 @@ from milepost_train.cli.train import Stop
 from support.cli_process import command, environment
 from support.tiny_runs import CHECK, write_run
 
-ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
+ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-6\nsteps = {}\n'
 
 
 def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> None:
