@@ -1,6 +1,9 @@
 """The runner of studies."""
 
 import json
+import re
+import shlex
+from importlib import import_module
 
 import click
 import pytest
@@ -9,8 +12,9 @@ from click.testing import CliRunner
 from milepost.cli.console.options import Interrupted, Settings
 from milepost.errors import InputError
 from milepost_eval.runs import Run as Results
-from milepost_eval.statistics import Difference, Interval
+from milepost_eval.statistics import Difference, Interval, interval, over_seeds
 from milepost_lab import runner
+from milepost_lab.command import STUDIES, lab
 from milepost_lab.runner import Lines, Report, study, table
 
 
@@ -26,6 +30,21 @@ def test_the_table_knows_intervals_differences_and_gaps():
         "lmk 0.250 +0.100 (+0.000 to +0.200) 3",
     ]
     assert table([]) == []
+
+
+def test_one_seed_has_no_interval():
+    row = {"name": "mean", "score": interval([0.5]), "over": over_seeds([0.5], [0.25])}
+    assert table([row])[1].split() == ["mean", "0.500", "+0.250"]
+
+
+def test_examples_of_the_help_name_options_that_there_are():
+    """Of the group and of each study."""
+    commands = {name: import_module(f"milepost_lab.{name}.study").command for name in STUDIES}
+    for command in (lab, *commands.values()):
+        for example in re.findall(r"milepost lab (.+)", command.epilog or ""):
+            name, *words = shlex.split(example)
+            known = {opt for param in commands[name].params for opt in param.opts}
+            assert {word for word in words if word.startswith("--")} <= known, example
 
 
 def made(returned=None, interrupt=False):

@@ -35,7 +35,7 @@ it is asked for, since most studies import torch."""
     epilog="""\b
 Examples:
   milepost lab show ggem
-  milepost lab compare --pool mean,lmk,ggem --tasks sentences
+  milepost lab compare --pool mean,lmk,ggem
   milepost lab power --more 30""",
 )
 def lab() -> None:

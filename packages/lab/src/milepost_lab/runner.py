@@ -194,7 +194,7 @@ def table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
     head = list(rows[0])
-    cells = [[_cell(row.get(column)) for column in head] for row in rows]
+    cells = [[cell(row.get(column)) for column in head] for row in rows]
     left = next((n for n, cell in enumerate(rows[0].values()) if not isinstance(cell, str)), 1)
     return list(columns(head, cells, left=max(1, left)))
 
@@ -236,13 +236,15 @@ def draw(report: Report, file: Path) -> None:
     figure.savefig(file, format="svg")
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as the table has it; of a single figure there is no interval."""
     if value is None:
         return "–"
-    if hasattr(value, "detectable"):
-        return f"{value.mean:+.3f} ({value.low:+.3f} to {value.high:+.3f})"
     if hasattr(value, "low"):
-        return f"{value.mean:.3f} ({value.low:.3f} to {value.high:.3f})"
+        sign = "+" if hasattr(value, "detectable") else ""
+        if not value.low < value.high:
+            return f"{value.mean:{sign}.3f}"
+        return f"{value.mean:{sign}.3f} ({value.low:{sign}.3f} to {value.high:{sign}.3f})"
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4g}" if abs(value) >= 10 else f"{value:.3f}"
     return f"{value:,}" if type(value) is int else str(value)

@@ -37,3 +37,4 @@ def test_the_study_runs(run_study, monkeypatch):
     found = run_study(study.command, "--pairs", 8, "--steps", 1, "--longest", 8)
     names = [row["design"] for row in found["rows"]]
     assert names == [*DESIGNS, *(f"{a} - {b}" for a, b in PAIRS)]
+    assert list(found["rows"][0]) == ["design", "nDCG@10", "p, Holm", "weights"]

@@ -63,7 +63,8 @@ def command(
         for n, v in values.items()
     ]
     rows += [{"design": n, "nDCG@10": one, "p, Holm": one.adjusted} for n, one in apart.items()]
-    return Report([{"p, Holm": None, **row} for row in rows])
+    head = ("design", "nDCG@10", "p, Holm", "weights")
+    return Report([{name: row.get(name) for name in head} for row in rows])
 
 
 def _chosen(once: Any, seed: int) -> float:

@@ -13,7 +13,7 @@ from milepost.cli.console.options import count_option
 from milepost_eval.statistics import corrected, over_seeds
 from milepost_lab.data.digits import TRAINED, digits
 from milepost_lab.ggem.model import patches
-from milepost_lab.runner import Lines, Report, Run, study
+from milepost_lab.runner import Lines, Report, Run, cell, study
 from milepost_lab.stitch.model import (
     STARTS,
     Encoder,
@@ -57,9 +57,8 @@ def command(run: Run, steps: int, tuning: int) -> Report:
         for path in found[0][arm]
     ]
     notes = [
-        f"{arm} less SN-Net, mean of stitched paths: {one.mean:+.3f} "
-        f"({one.low:+.3f} to {one.high:+.3f}), p {one.adjusted:.3f}, "
-        f"detectable {one.detectable:.3f}."
+        f"{arm} less SN-Net, mean of stitched paths: {cell(one)}"
+        + (f", p {one.adjusted:.3f}, detectable {one.detectable:.3f}." if len(found) > 1 else ".")
         for arm, one in over.items()
     ]
     return Report(rows, notes, {"ancestor": fmean(each["ancestor"] for each in found)},
