@@ -110,11 +110,11 @@ async def _milepost(request: Request, error: errors.MilepostError) -> JSONRespon
         log.error("%s", error)
     library: Library = request.app.state.milepost.library
     later = {"Retry-After": "2"} if status == 503 else None
-    return answer(status, library.without_path(said(error)), later)
+    return answer(status, library.without_path(message_of(error)), later)
 
 
-def said(error: errors.MilepostError) -> str:
-    """What an error says to clients of an index that is open."""
+def message_of(error: errors.MilepostError) -> str:
+    """What an error says to those who use an index that is open."""
     if isinstance(error, errors.WrongModel):  # --rebuild, its hint, was what led to it
         return "the index was made anew with another model; try: restart the server"
     return str(error)

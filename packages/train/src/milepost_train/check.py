@@ -13,7 +13,6 @@ from torch import Tensor
 
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.plan import WindowSize, plan
-from milepost.wording import counted
 from milepost_eval.metrics import evidence_found
 from milepost_eval.tasks.names import load
 from milepost_eval.tasks.protocol import take
@@ -72,19 +71,6 @@ class Check:
     landmark: int
     shape: WindowSize
     budget: int
-
-    def repeated(self, trained_on: Sequence[Question]) -> str:
-        """How many of its questions are trained on in the same words; "" if none is."""
-        asked, others = (
-            {each.words.strip().casefold() for each in some}
-            for some in (self.questions, trained_on)
-        )
-        if not asked & others:
-            return ""
-        return (
-            f"{len(asked & others):,} of {counted(len(asked), 'question')} of the check are "
-            "trained on in the same words, which may flatter its figures"
-        )
 
     @torch.no_grad()
     def __call__(self, encode: Callable[[Batch], Tensor]) -> dict[str, float]:

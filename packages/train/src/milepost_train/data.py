@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,6 +93,12 @@ class Judged:
     sentences: tuple[NDArray[np.int32], ...]
     label: str
     source: str
+
+
+def repeated(questions: Iterable[str], others: Iterable[str]) -> set[str]:
+    """The questions that are in both, whatever their case."""
+    one, other = ({each.strip().casefold() for each in some} for some in (questions, others))
+    return one & other
 
 
 def held_out(document: str, share: float) -> bool:

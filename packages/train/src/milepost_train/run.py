@@ -28,10 +28,11 @@ from milepost.errors import (
     first_line,
     nearest,
 )
+from milepost.wording import counted
 from milepost_eval.tasks.reading import is_table
 from milepost_train.check import load_check
 from milepost_train.config import Config, Stage, data_paths, resolved
-from milepost_train.data import QUESTION_TOKENS
+from milepost_train.data import QUESTION_TOKENS, repeated
 from milepost_train.generated import first_of
 from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
@@ -209,8 +210,11 @@ def _train(
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
         check = load_check(config.check, tokenizer, shape, reading.query_prefix)
-        if check and (repeated := check.repeated(material.questions)):
-            on_progress(Event("", 0, 0, warning=repeated))
+        asked = {each.words for each in check.questions} if check else set()
+        if same := repeated(asked, (each.words for each in material.questions)):
+            said = f"{len(same):,} of {counted(len(asked), 'question')} of the check are trained on"
+            said += " in the same words, which may flatter its figures"
+            on_progress(Event("", 0, 0, warning=said))
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own

@@ -48,6 +48,11 @@ class Styles:
         """Return the names of the styles that strike letters out."""
         return frozenset(name for name in self._known if self.look(name).struck)
 
+    def unseen(self) -> frozenset[str | None]:
+        """Return the names of the styles whose tables are not shown."""
+        parts = ((name, node) for name, style in self._known.items() for node in style)
+        return frozenset(name for name, node in parts if attribute(node, "display") == "false")
+
     def _read(self, name: str) -> Look:
         look = PLAIN
         for style in self._chain(name):

@@ -71,14 +71,8 @@ def _tables(content: Element, text: TextBuilder, archive: Archive | None = None)
     """Read the sheets of an ods or fods file, and what is beside their cells."""
     styles = [archive.xml_or_none("styles.xml")] if archive else []
     reader = Reader([*styles, content], archive)
-    struck = reader.styles.struck()
+    struck, unseen = reader.styles.struck(), reader.styles.unseen()
     book = Book(text)
-    looks = ((style, every(style, "table-properties")) for style in every(content, "style"))
-    unseen = {
-        attribute(style, "name")
-        for style, parts in looks
-        if any(attribute(part, "display") == "false" for part in parts)
-    }
     beside: list[Element] = []
 
     def read(cell: Element) -> str:

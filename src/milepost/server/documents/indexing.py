@@ -14,6 +14,7 @@ from pathlib import Path
 from milepost.errors import IndexBusy, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
 from milepost.index.intake import Known, Step, file_signature, name_of
+from milepost.server.failures import message_of
 from milepost.types import Document, Ocr, ReadOptions
 
 log = logging.getLogger("milepost.server")
@@ -205,7 +206,7 @@ class Indexer:
             except Exception as error:
                 if isinstance(error, MilepostError):  # full disk, second writer, no database
                     log.warning("indexing stopped: %s", error)
-                    why = str(error)
+                    why = message_of(error)
                 else:
                     log.exception("indexing failed")
                     why = f"{type(error).__name__}; see the log"

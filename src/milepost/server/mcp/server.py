@@ -21,7 +21,7 @@ import milepost
 from milepost._display import plain
 from milepost.errors import MilepostError
 from milepost.filters.tokens import MAX_LENGTH
-from milepost.server.failures import said
+from milepost.server.failures import message_of
 from milepost.server.mcp.budget import LEAST, MOST
 from milepost.server.mcp.results import Checked, Documents, Read, Searched
 from milepost.server.mcp.tools import Tools
@@ -188,7 +188,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         try:
             return (await run_sync(partial(tools.read, identity, budget_tokens=MOST))).text
         except MilepostError as error:
-            raise ResourceNotFoundError(str(error)) from error
+            raise ResourceNotFoundError(message_of(error)) from error
 
     return server
 
@@ -198,7 +198,7 @@ async def _run(work: Callable[[], T]) -> T:
     try:
         return await run_sync(work, abandon_on_cancel=True)
     except MilepostError as error:
-        raise ToolError(said(error)) from error
+        raise ToolError(message_of(error)) from error
 
 
 def _answer(result: BaseModel, links: dict[str, str]) -> CallToolResult:

@@ -21,7 +21,7 @@ from milepost.errors import MilepostError
 from milepost.exports.records import answer_record, shared_record
 from milepost.search import SearchResult
 from milepost.server.documents.library import Library
-from milepost.server.failures import Failure, HttpError, shown
+from milepost.server.failures import Failure, HttpError, message_of, shown
 from milepost.server.routes.search import Question, found, searched
 from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.types import Passage
@@ -105,7 +105,7 @@ async def _events(
     except NoResponse as error:
         yield _error(state, f"{remote.url}: {error}; try: the same question again")
     except MilepostError as error:
-        yield _error(state, str(error))
+        yield _error(state, message_of(error))
     except Exception:
         # The status has been sent; without an event the answer would only break off.
         log.exception("an answer failed")

@@ -149,10 +149,6 @@ def _begun(record: Mapping[str, Any]) -> str:
     return record["base_model"] or Path(record["settings"]["init"]).name
 
 
-def _folders(record: Mapping[str, Any]) -> Counter[str]:
-    return Counter(Path(name).parent.name or Path(name).name for name in record["data"])
-
-
 def _training(record: Mapping[str, Any]) -> Iterator[str]:
     settings, last = record["settings"], record["last"]
     yield "## How it was trained\n"
@@ -167,10 +163,9 @@ def _training(record: Mapping[str, Any]) -> Iterator[str]:
             f"Stage {number}: {counted(stage['steps'], 'step')} of {kinds}, rate "
             f"{stage['rate']:g}, in {settings['dtype']}."
         )
+    folders = Counter(Path(name).parent.name or Path(name).name for name in record["data"])
     yield "\nRead for it (SHA-256 of each file in `run.json` of the run):\n"
-    yield from (
-        f"- `{folder}`, {counted(count, 'file')}" for folder, count in _folders(record).items()
-    )
+    yield from (f"- `{folder}`, {counted(count, 'file')}" for folder, count in folders.items())
     if "check" in last:
         budget = settings["check"]["budget"]
         yield (

@@ -24,7 +24,7 @@ from milepost.search.trees import Trees
 from milepost.wording import counted
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
-from milepost_train.data import Progress
+from milepost_train.data import Progress, repeated
 from milepost_train.ranking import cases as asking
 from milepost_train.ranking.cases import Ask, Case, Floats, base_scores
 from milepost_train.ranking.cases import evidence as evidence_of
@@ -206,7 +206,7 @@ def _said_of(roles: Roles) -> Iterator[str]:
             f"not learned from: {counted(roles.chosen, 'train question')} about documents of which "
             "dev questions ask"
         )
-    if not roles.shared and (same := words_of(roles.learn) & words_of(roles.choose)):
+    if not roles.shared and (same := repeated(words_of(roles.learn), words_of(roles.choose))):
         yield (
             f"in train and dev: {counted(len(same), 'question')} in the same words, which may "
             "flatter the figures"

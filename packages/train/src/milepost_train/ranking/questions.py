@@ -117,10 +117,9 @@ def counts_of(samples: Sequence[Sample]) -> dict[str, int]:
     return dict(zip(("questions", "documents"), count(samples), strict=True))
 
 
-def words_of(samples: Sequence[Sample]) -> set[str]:
-    """What is asked, whatever its case."""
-    asked = (question for each in samples for of_one in each.questions for question in of_one)
-    return {question.text.strip().casefold() for question in asked}
+def words_of(samples: Sequence[Sample]) -> list[str]:
+    """What is asked."""
+    return [asked.text for each in samples for of_one in each.questions for asked in of_one]
 
 
 def roles(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise, starmap
 from math import inf
 from typing import TYPE_CHECKING
@@ -204,15 +205,16 @@ def ruled_tables(
     if len(across) < _FEWEST_LINES or sum(len(row) > 1 for row in rows_of(lines)) < _FEWEST:
         return []
     across, down = _joined(across), _joined(down)
-    found = [*_tables(across, down)]
+    # A table keeps the cells of lines, so its page is known before it is asked for any.
+    found = [replace(table, page=page) for table in _tables(across, down)]
     for table in found:
         table.cut(lines)
     if not _are_of_words(rows_of(lines)):
         found = [table for table in found if table.is_of_words(table.in_rows(lines))]
     else:
-        for table in starmap(Ruled, banded(across, lines)):
+        for table in starmap(partial(Ruled, page=page), banded(across, lines)):
             found += [table] if not any(map(table.overlaps, found)) else []
-    return [replace(table, page=page) for table in found]
+    return found
 
 
 def _are_of_words(rows: Iterable[Iterable[Line]]) -> bool:
