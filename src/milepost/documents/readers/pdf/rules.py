@@ -202,14 +202,15 @@ def ruled_tables(
     ``lines`` that go on from one cell to the next are cut: it changes the list. For ``page`` see
     ``Ruled``.
     """
-    if len(across) < _FEWEST_LINES or sum(len(row) > 1 for row in rows_of(lines)) < _FEWEST:
+    rows = rows_of(lines) if len(across) >= _FEWEST_LINES else []
+    if sum(len(row) > 1 for row in rows) < _FEWEST:
         return []
     across, down = _joined(across), _joined(down)
     # A table keeps the cells of lines, so its page is known before it is asked for any.
     found = [replace(table, page=page) for table in _tables(across, down)]
     for table in found:
         table.cut(lines)
-    if not _are_of_words(rows_of(lines)):
+    if not _are_of_words(rows_of(lines) if found else rows):
         found = [table for table in found if table.is_of_words(table.in_rows(lines))]
     else:
         for table in starmap(partial(Ruled, page=page), banded(across, lines)):
