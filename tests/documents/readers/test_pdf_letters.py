@@ -1,5 +1,9 @@
 """Letters that a PDF stores or prints in parts, and lines of right-to-left writing with Latin."""
 
+import re
+
+import pytest
+
 from milepost.documents.readers.pdf.read import read_pdf
 from support.pdf_writer import PdfPage, check_document, in_own_font, write_pdf
 
@@ -30,6 +34,41 @@ def test_a_latin_word_stands_where_a_line_from_right_to_left_has_it() -> None:
         pieces.append((right, part if part == word else part[::-1]))
         right -= 5
     assert _read(pieces) == f"{before} {word} {after}"
+
+
+def _printed(*words: str) -> list[tuple[float, str]]:
+    """Draw words from the right, each letter by itself; those from left to right as they are."""
+    right, pieces = 500.0, []
+    for word in words:
+        right -= 6 * len(word)
+        leftwards = not word.isascii()
+        letters = [
+            (right + 6 * at, one) for at, one in enumerate(word[::-1] if leftwards else word)
+        ]
+        pieces += letters
+        right -= 5
+    return pieces
+
+
+def test_words_whose_letters_are_drawn_from_the_left_are_read_from_the_right() -> None:
+    """Browsers draw the words of Arabic as they are read, and the letters of each from the left."""
+    words = ["كانت", "المدينة", "في", "1954", "على", "IBM", "Corporation", "النهر،", "وكان"]
+    printed = ["كانت", "المدينة", "في", "1954", "على", "IBM Corporation", "النهر،", "وكان"]
+    assert _read(_printed(*printed)).split() == words
+
+
+@pytest.mark.parametrize(
+    ("printed", "read"),
+    [
+        ("קוחל (4)(ב)15 ףיעס יפל", "לפי סעיף 15(ב)(4) לחוק"),
+        ('ח"ש 12.5-כ וא 12.5% קר', 'רק 12.5% או כ-12.5 ש"ח'),
+        ("طقف %12.5 (لوألا) «دمحأ»", "«أحمد» (الأول) 12.5% فقط"),
+        ("the word הבר הבוט means much", "the word טובה רבה means much"),
+    ],
+)
+def test_numbers_and_brackets_in_lines_from_right_to_left(printed: str, read: str) -> None:
+    words = enumerate(re.finditer(r"\S+", printed))
+    assert _read([(72 + 6 * word.start() + 3.0 * at, word[0]) for at, word in words]) == read
 
 
 def test_rows_of_a_table_are_read_from_the_right() -> None:

@@ -9,7 +9,7 @@ pdfium returns coordinates in the space of the page (y upwards, no rotation). Th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from milepost._forking import free_in_child
 from milepost.documents.readers.pdf.annotations import clear_drawings, draw_in
+from milepost.documents.readers.pdf.bidirectional import in_reading_order
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import (
     INT,
@@ -137,7 +138,9 @@ def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool
             written = read_writing(text)
         glyphs = replace(_characters(text, written, display, ink), typed=typed)
         glyphs = replace(glyphs, hidden=hidden_kinds(display, glyphs, layers=layers))
-        return with_columns(replace(glyphs, unknown=_unknown(reference(text), glyphs)))
+        handle = reference(text)
+        glyphs = with_columns(replace(glyphs, unknown=_unknown(handle, glyphs)))
+        return in_reading_order(glyphs, lambda numbers: _ink(handle, numbers, display))
     finally:
         pdfium.FPDFText_ClosePage(text)
 
@@ -168,7 +171,7 @@ def _characters(text: Any, written: Writing, display: Display, ink: bool) -> Gly
         owner=written.owner,
         width=display.width,
         height=display.height,
-        ink=_ink(handle, count, display) if ink else None,
+        ink=_ink(handle, range(count), display) if ink else None,
     )
 
 
@@ -222,9 +225,9 @@ def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     return loose, origin
 
 
-def _ink(handle: Any, count: int, display: Display) -> Floats:
+def _ink(handle: Any, numbers: Sequence[int], display: Display) -> Floats:
     box_of = plain(pdfium.FPDFText_GetCharBox, INT)
-    boxes, _ = results(box_of, np.float64, 4, range(count), handle, apart=True)
+    boxes, _ = results(box_of, np.float64, 4, numbers, handle, apart=True)
     left, right, bottom, top = boxes.T
     return display.boxes(left, top, right, bottom)
 

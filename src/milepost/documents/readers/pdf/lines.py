@@ -46,7 +46,6 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     Characters that cannot be seen (``Glyphs.hidden``) are left out, or kept.
     """
     letters = _looked_up(glyphs.code)
-    _order_ligatures(glyphs, letters)
     accented(glyphs, letters, _KNOWN)
     solid = (letters & _LETTER > 0) & ~glyphs.generated & (glyphs.size > 0.05)
     if not keep_hidden:
@@ -73,24 +72,6 @@ def _printed_once(lines: list[Line]) -> list[Line]:
         place = line.text, line.angle, round(2 * line.left), round(2 * line.base)
         places.setdefault(place, line)
     return [*places.values()]
-
-
-_LAM = 0x644
-_ALEFS = (0x622, 0x623, 0x625, 0x627, 0x671)
-
-
-def _order_ligatures(glyphs: Glyphs, letters: _Letters) -> None:
-    """Put the letters of a ligature of lam and alef in order; changes ``letters``.
-
-    pdfium reverses the letters of one glyph together with the glyphs of the line. Alef is not
-    joined to a letter after it, so a glyph of the two always begins with lam.
-    """
-    if not (glyphs.code == _LAM).any():
-        return
-    second = np.flatnonzero((glyphs.code[1:] == _LAM) & np.isin(glyphs.code[:-1], _ALEFS))
-    for at in second.tolist():
-        if (glyphs.base[at] == glyphs.base[at + 1]).all():
-            letters[[at, at + 1]] = letters[[at + 1, at]]
 
 
 def _letters(code: int) -> str:
@@ -167,7 +148,7 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
     larger = np.maximum(size[1:], size[:-1])
     gap = left[1:] - right[:-1]
     if right_to_left(code).any():
-        gap = np.maximum(gap, left[:-1] - right[1:])
+        gap = _gaps_of_parts(code, left, right)
     cut = (gap > WIDE_GAP * larger) & ~_between_spaced_words(gap / larger, real_between)
     cut |= (np.abs(np.diff(base)) > SAME_BASE * larger) | (gap < -0.75 * larger)
     cut &= ~shared
@@ -229,6 +210,20 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
                     line.insert(int(places[spot]) - begin, sign, [-1], [float(left[spot])])
         lines.append(line)
     return lines
+
+
+def _gaps_of_parts(code: Integers, left: Floats, right: Floats) -> Floats:
+    """Return the gaps between letters where parts of a line run to the left, others to the right.
+
+    Between two parts it is that between their sides, not that of the letters that are next read.
+    """
+    leftward = right_to_left(code)
+    new = np.append(True, (np.diff(left) <= 0) | leftward[1:] | leftward[:-1])
+    part, first = np.cumsum(new) - 1, np.flatnonzero(new)
+    low, high = np.minimum.reduceat(left, first)[part], np.maximum.reduceat(right, first)[part]
+    beside = np.maximum(low[1:] - high[:-1], low[:-1] - high[1:])
+    gaps: Floats = np.where(new[1:], beside, left[1:] - right[:-1])
+    return gaps
 
 
 def _between_spaced_words(gap: Floats, real: Flags) -> Flags:
