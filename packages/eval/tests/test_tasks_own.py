@@ -91,6 +91,11 @@ def test_the_place_of_an_answer_is_found(tmp_path: Path) -> None:
         (changed(spans=[[50, 99]]), "span 50–99 is outside document 'handbook' of 56 characters"),
         (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
         (changed(spans=...), "no 'spans'"),
+        (changed(spans=[[9, 4]]), "span 9–4 ends before it starts"),
+        (changed(twins=None), "'twins' is null"),
+        (changed(spans=..., answer=[]), "'answer' has no words"),
+        (changed(document=None), "no 'document'; try: add document; it has 'q"),
+        ({"document": "handbook", "qestion": "Who?"}, "no 'text' or 'question'"),
         (changed(twins=[[23, 99]]), "span 23–99 is outside"),
         (changed(distance="far"), "'distance' is \"far\""),
         (changed(answer="noon"), "both 'answer' and 'spans'"),
@@ -285,3 +290,9 @@ def test_evidence_is_whole_sentences_of_training_documents(
             seen += 1
     assert not about
     assert seen > 700
+
+
+@pytest.mark.parametrize("rows", [(), (DOCUMENT,)])
+def test_a_file_without_questions_has_none_of_another_split(tmp_path: Path, rows: tuple) -> None:
+    with pytest.raises(InputError, match=r"t\.jsonl holds no question"):
+        read_own(write(tmp_path / "t.jsonl", *rows), "dev")

@@ -200,7 +200,10 @@ def load_material(
     judged = [row for path in data.judged for row in load_judged(path, texts, report)]
     if not (questions or pairs or judged):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
-        raise InputError(f"the data holds nothing that can be trained on: {said}")
+        raise InputError(
+            f"the data holds nothing that can be trained on: {said}",
+            'give questions "split": "train"; without, they are of dev',
+        )
     alike: dict[str, dict[Sentence, None]] = {}
     for (_, words), found in mined.items():
         alike.setdefault(words, {}).update(found)

@@ -56,6 +56,7 @@ from milepost.types import Document
 from milepost_eval.tasks.reading import (
     Line,
     Named,
+    NoQuestions,
     lines,
     need_questions,
     question_of,
@@ -101,6 +102,7 @@ def read_own(path: Path, split: Split) -> Task:
         if "question" in line.fields:
             asking.append(line)
             continue
+        line.text("text", "question")  # says so where it has neither
         name, text = line.name("id"), _text(line)
         names.add(name, line)
         documents[name] = Document(name=name, text=text)
@@ -120,6 +122,8 @@ def read_own(path: Path, split: Split) -> Task:
         question = question_of(with_spans(line, document), name, document)
         if wanted:
             questions.append(question)
+    if not asking:
+        raise NoQuestions(f"{path} holds no question", "a line with 'question'")
     need_questions(questions, split, path)
     wanted_by_any = {str(line.fields.get("document")) for line in asking}
     used = dict.fromkeys(question.document for question in questions)
@@ -181,8 +185,14 @@ def with_spans(line: Line, document: Document) -> Line:
         raise line.wrong("both 'answer' and 'spans'", "one of them")
     given = line.fields["answer"]
     answers = [given] if isinstance(given, str) else given
-    if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
-        raise line.wrong("'answer' is not a text", "words of the document")
+    if not (
+        isinstance(answers, list)
+        and answers
+        and all(isinstance(each, str) and each.strip() for each in answers)
+    ):
+        raise line.wrong(
+            "'answer' has no words", 'words of the document, or "spans": [] if nothing answers'
+        )
     spans = []
     for answer in answers:
         found = list(occurrences(stripped(answer), _folded(document.text)))

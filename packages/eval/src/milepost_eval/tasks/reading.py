@@ -53,15 +53,16 @@ class Line:
         Raises:
             InputError: the key is missing, or its value is not a string.
         """
-        key = next((key for key in keys if key in self.fields), None)
+        key = next((key for key in keys if self.fields.get(key) is not None), None)
         if key is None:
+            filled = [name for name, value in self.fields.items() if value is not None]
             raise self.wrong(
-                f"no {_quoted(keys)}",
-                f"add {' or '.join(keys)}; it has {_quoted(self.fields) or 'nothing'}",
+                f"no {' or '.join(map(repr, keys))}",
+                f"add {' or '.join(keys)}; it has {_quoted(filled) or 'nothing'}",
             )
         value = self.fields[key]
         if not isinstance(value, str):
-            raise self.wrong(f"{key!r} is {_shown(value)}, not a string", "put it in quotes")
+            raise self.wrong(f"{key!r} is {_shown(value)}, not a string", "a string in quotes")
         return value
 
     def name(self, *keys: str) -> str:
@@ -280,7 +281,7 @@ def spans_of(
         InputError: no spans, not pairs of whole numbers, empty, outside the document, overlapping.
     """
     pair = "a span is [start, end]: code points of the document, end exclusive"
-    if value is None:
+    if value is None and key == "spans":
         raise line.wrong(f"no {key!r}", "[[start, end]], or 'answer': words of the document")
     if not isinstance(value, list) or not (value or absent):
         raise line.wrong(f"{key!r} is {_shown(value)}, not a list of spans", pair)
@@ -293,6 +294,8 @@ def spans_of(
         ):
             raise line.wrong(f"{_shown(span)} is not a span", pair)
         start, end = span
+        if start > end:
+            raise line.wrong(f"span {start}–{end} ends before it starts", pair)
         if not 0 <= start <= end <= len(document.text):
             raise line.wrong(
                 f"span {start}–{end} is outside document {document.name!r} "
@@ -388,7 +391,7 @@ def need_questions(
 
 
 def _quoted(names: Collection[str]) -> str:
-    return " or ".join(map(repr, names)) if len(names) < 8 else f"{len(names)} other keys"
+    return ", ".join(map(repr, names)) if len(names) < 8 else f"{len(names)} other keys"
 
 
 def _shown(value: Any) -> str:
