@@ -168,6 +168,10 @@ def test_formulas_outside_of_paragraphs() -> None:
          "10^6"),
         ("<style>@media print{.x{display:none}} p.y{display:block} .y{display:none}</style>"
          "<p class=x>A<p class=y>b", "A b"),
+        ("<style>@media (min-width:40em){i{display:none}} @media (max-width:700px){"
+         "b{display:none}} @media print{u{display:none}} @layer a{s{text-decoration:none}}</style>"
+         "<i>no</i><b>A</b> <u>b</u> <s>c</s>", "A b c"),
+        ("<table><tfoot><tr><td>b</tfoot><tbody><tr><td>A</table>", "A b"),
         ("<style>.g{display:none}</style><p class=g>A<script>show()</script>", "A"),
         ("<style>p{display:none!important} .x{display:block}</style>"
          "<p class=x style='display:block'>no</p><div>A</div>", "A"),

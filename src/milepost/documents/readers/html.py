@@ -33,7 +33,12 @@ _SELF_CLOSED = re.compile(
 )
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
-_AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}?)")
+_AT_RULE = re.compile(r"@([\w-]*)([^{};]*)(?:;|\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}?)")
+_SCREEN = re.compile(
+    r"(?:(?:only )?(?:screen|all)(?: and |$))?(?:\((?:min|max)-width:[^()]*\)(?: and |$))*"
+)
+_WIDTH = re.compile(r"(min|max)-width:\s*([\d.]+)\s*(px|r?em)")
+_SCREEN_WIDTH = 1280  # pixels, for style sheets that ask
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SHOWING = re.compile(
     r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|float|gap"
@@ -91,7 +96,12 @@ def _parsed(page: str) -> Any:
     page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
     for space in {*_MATH.findall(page)}:
         page = re.sub(rf"(</?){space}:", r"\1", page)
-    return LexborHTMLParser(page)
+    tree = LexborHTMLParser(page)
+    for foot in tree.css("tfoot"):
+        if foot.parent is not None and foot.next is not None:  # it is shown below the rows
+            foot.parent.insert_child(foot)
+            foot.decompose()
+    return tree
 
 
 def _write(tree: Any, text: TextBuilder, sheet: str = "") -> None:
@@ -108,7 +118,7 @@ def _styles(tree: Any, sheet: str) -> dict[int, str]:
     sheet = "\n".join([sheet, *(node.text(deep=True) for node in tree.css("style"))])
     rules = [
         (selector.strip(), said)
-        for selectors, said in _RULE.findall(_AT_RULE.sub("", _COMMENT.sub("", sheet)))
+        for selectors, said in _RULE.findall(_AT_RULE.sub(_on_screen, _COMMENT.sub("", sheet)))
         if _SHOWING.search(said) and not (unsure and _HIDING.search(said))
         for selector in selectors.split(",")
         if ":" not in selector
@@ -121,6 +131,26 @@ def _styles(tree: Any, sheet: str) -> dict[int, str]:
             for node in tree.css(selector):
                 found[node.mem_id] = f"{found.get(node.mem_id, '')}{said};"
     return found
+
+
+def _on_screen(rule: re.Match[str]) -> str:
+    """Return the rules in an at-rule that hold on a screen, as browsers show a page."""
+    name, said, rules = rule.groups()
+    if name in ("layer", "supports") and rules:
+        return str(rules)
+    if name != "media" or not any(map(_holds, said.lower().split(","))):
+        return ""
+    return str(rules)
+
+
+def _holds(query: str) -> bool:
+    widths = [
+        (end, float(number) * (1 if unit == "px" else 16))
+        for end, number, unit in _WIDTH.findall(query)
+    ]
+    return _SCREEN.fullmatch(" ".join(query.split())) is not None and all(
+        width <= _SCREEN_WIDTH if end == "min" else width >= _SCREEN_WIDTH for end, width in widths
+    )
 
 
 def _properties(tree: Any) -> Properties:
