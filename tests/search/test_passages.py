@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.search.passages import (
+    JOINED,
     LONG,
     SHORT,
     Core,
@@ -82,9 +83,16 @@ def test_selection_spends_the_budget_on_the_best(
 
 
 def expanded(scores: list[float], offsets: list[int], lengths: object, **options: Any) -> list[Run]:
-    return expand_hits(
-        np.array(scores, np.float32), np.array(offsets), np.asarray(lengths), **options
+    """Passages of a text, where other documents have all but one of those that others join."""
+    more, k = JOINED - 1, options.pop("k")
+    runs = expand_hits(
+        np.array([*scores, *[99] * more], np.float32),
+        np.array([*offsets, *range(len(scores) + 1, len(scores) + more + 1)]),
+        np.concatenate((np.asarray(lengths), [SHORT] * more)),
+        k=k + more,
+        **options,
     )
+    return runs[more:]
 
 
 def test_a_passage_grows_until_it_is_long_enough() -> None:
@@ -94,7 +102,6 @@ def test_a_passage_grows_until_it_is_long_enough() -> None:
     assert expanded(*text, third, k=1, growth_threshold=2.0) == [best]
     # What stands beside a passage that is long enough is no second one.
     assert expanded(*text, third, k=2, growth_threshold=2.0) == [best, run(6, 8, (7, 6))]
-    assert expanded(*text, third, k=None, growth_threshold=2.0)[0].hits[0] == 3
     wider = [run(1, 6, (3, 4, 2, 5, 1))]
     assert expanded(*text, third // 10, k=1, growth_threshold=2.0) == wider
 
@@ -104,6 +111,22 @@ def test_expanded_by_hand() -> None:
     text = [1.4, 2.0, 1.3, 0.2, 1.9, 1.9], [0, 5, 6], [100] * 6
     found = expanded(*text, k=2, growth_threshold=0.8)
     assert found == [run(0, 3, (1, 0, 2)), run(4, 5, (4,))]
+
+
+@settings(max_examples=60)
+@given(scored(), st.integers(1, 2 * LONG), st.floats(0, 5))
+def test_passages_are_the_same_however_many_are_asked_for(
+    given_: tuple[np.ndarray, np.ndarray], length: int, growth: float
+) -> None:
+    scores, offsets = given_
+    lengths = np.full(len(scores), length, np.int64)
+    found = [
+        expand_hits(scores, offsets, lengths, k=k, growth_threshold=growth)
+        for k in range(1, len(scores) + 1)
+    ]
+    for runs in found:
+        assert_runs(runs, scores, offsets)
+        assert runs == found[-1][: len(runs)]
 
 
 def test_a_short_hit_takes_what_follows() -> None:
@@ -147,7 +170,7 @@ def test_fewer_than_k_only_where_no_sentence_is_left(
     scores, document_offsets = given_
     lengths = np.full(len(scores), length, np.int64)
     runs = expand_hits(scores, document_offsets, lengths, k=k, growth_threshold=growth)
-    assert len(runs) <= k
+    assert len(runs) <= max(k, JOINED)
     if len(runs) < k:
         starts = set(document_offsets.tolist())
         taken = {number for run in runs for number in run.hits}

@@ -202,7 +202,7 @@ def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> N
 
 def test_scores_are_those_of_the_plain_search() -> None:
     store = scattered(5)
-    plain = asked(store, asking(["blue"], k=None))
+    plain = asked(store, asking(["blue"], k=None, budget="9999c"))
     logits = {(p.document, h.start): h.logit for p in plain.passages for h in p.hits}
     held = asked(store, query("blue", ("red green",)))
     for passage in held.passages:

@@ -89,7 +89,7 @@ def asking(
     min_score: float = 0.0,
     rerank: bool = True,
 ) -> Query:
-    """A question of these terms; ``k=None`` without a budget asks for every sentence."""
+    """A question of these terms."""
     return Query(
         " ".join(words),
         unit(seed) if vector is None else vector,

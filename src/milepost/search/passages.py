@@ -67,33 +67,41 @@ LONG = 1200
 overlap with evidence, longer ones would win because of one task (``docs/decisions``, page 1)."""
 
 
+JOINED = 5
+"""Number of passages that sentences beside them may join. With more, the first passages and their
+probabilities, which are calibrated with so many, would depend on how many a user asks for."""
+
+
 def expand_hits(
     scores: NDArray[np.float32],
     document_offsets: NDArray[np.int64],
     lengths: NDArray[np.int64],
     *,
-    k: int | None,
+    k: int,
     growth_threshold: float,
     banned: Collection[int] = (),
     cores: Sequence[Core] | None = None,
 ) -> list[Run]:
     """Take the best ``k`` cores, each with the neighbours that score nearly as well.
 
-    A neighbour joins if its score is at most ``growth_threshold`` below the core's. ``k`` is None
-    for every core, ``cores`` None for any sentence; no passage contains a ``banned`` one.
+    A neighbour joins if its score is at most ``growth_threshold`` below the core's. ``cores`` is
+    None for any sentence; no passage contains a ``banned`` one. At least ``JOINED`` passages are
+    returned if there are so many, whatever ``k``.
     """
     taken = _Taken(scores, document_offsets, banned)
-    most = LONG if k is not None else int(lengths.sum())
     for core in taken.best_first(cores):
         if all(number in taken.numbers for number in range(core.first, core.last)):
             continue
-        if taken.runs == k:
+        if taken.runs >= max(k, JOINED):
             break
-        if core.last == core.first + 1 and taken.length_beside(core.first, lengths) >= most:
+        if taken.runs >= JOINED and not all(map(taken.is_apart, range(core.first, core.last))):
+            continue
+        if core.last == core.first + 1 and taken.length_beside(core.first, lengths) >= LONG:
             # It is next to a passage that is long enough.
             taken.closed.update((core.first, core.last))
             continue
-        taken.add(_grown(scores, lengths, core, taken.closed, growth_threshold, most))
+        grown = _grown(scores, lengths, core, taken.closed, growth_threshold)
+        taken.add(grown if taken.runs < JOINED else taken.apart(grown, core))
     return taken.passages()
 
 
@@ -189,6 +197,24 @@ class _Taken:
                 self.runs += 1 - self.joins(number)
                 self.numbers.add(number)
 
+    def close(self) -> None:
+        """Keep further sentences from joining the passages."""
+        for first, last in _spans(self.numbers, self._starts):
+            self.closed.update((first - 1, first, last, last + 1))
+
+    def is_apart(self, number: int) -> bool:
+        """Whether a sentence is in no passage, and next to none."""
+        return number not in self.numbers and not self.joins(number)
+
+    def apart(self, grown: range, core: Core) -> range:
+        """Return as much of a grown core as joins no passage."""
+        first, last = core.first, core.last
+        while first > grown.start and self.is_apart(first - 1):
+            first -= 1
+        while last < grown.stop and self.is_apart(last):
+            last += 1
+        return range(first, last)
+
     def joins(self, number: int) -> int:
         """Count the passages next to a sentence in its document: 0, 1 or 2."""
         before = number - 1 in self.numbers and number not in self._starts
@@ -257,9 +283,8 @@ def _grown(
     core: Core,
     closed: set[int],
     growth_threshold: float,
-    most: int,
 ) -> range:
-    """Extend a core by neighbours that score nearly as well, the better side first, up to ``most``.
+    """Extend a core by neighbours that score nearly as well, the better side first, up to ``LONG``.
 
     A result shorter than ``SHORT`` takes the sentences that follow, whatever their scores.
     """
@@ -272,7 +297,7 @@ def _grown(
             for number, edge in ((first - 1, first), (last, last))
             if edge not in closed and scores[number] >= least
         ]
-        if not sides or size >= most:
+        if not sides or size >= LONG:
             break
         _, number = max(sides)
         size += int(lengths[number])

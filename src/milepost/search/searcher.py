@@ -20,7 +20,7 @@ from milepost.search.passages import (
     truncate_to,
     with_tables,
 )
-from milepost.search.query import Query
+from milepost.search.query import DEFAULT_K, Query
 from milepost.search.ranking import Ranked, Ranking, rank
 from milepost.search.required import (
     Places,
@@ -139,7 +139,7 @@ def _ranked(
     found.sort(key=lambda passage: -passage.score)
     best = max((passage.score for passage in found), default=0.0)
     answerable = ranked.answerable(best) if found else None
-    passages = _likely(found, answerable, query.limits.min_score)
+    passages = _likely(found, answerable, query.limits.min_score)[: query.limits.k]
     unread = language_notes(
         query.text,
         [passage.text for passage in found],
@@ -217,7 +217,7 @@ def _runs(
             ranked.score,
             offsets,
             lengths,
-            k=limits.k,
+            k=limits.k or DEFAULT_K,
             growth_threshold=numbers.growth_threshold,
             banned=banned,
             cores=must.cores,

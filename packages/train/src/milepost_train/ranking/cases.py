@@ -24,7 +24,7 @@ from milepost.index.entries import entry, hashed
 from milepost.search.features import features
 from milepost.search.fusion import Fusion, curves, fuse, measure, standard
 from milepost.search.passages import expand_hits, length_adjusted_score
-from milepost.search.query import Query
+from milepost.search.query import DEFAULT_K, Query
 from milepost.search.ranking import LEARNED_TOP, learned_score
 from milepost.search.reranking import Reranker, Reread, rerank
 from milepost.search.scope import Scope, gather
@@ -269,8 +269,6 @@ def _store(encoder: Encoder) -> Store:
     return open_store(None, fingerprint=encoder.fingerprint, dimensions=encoder.dimensions)
 
 
-PASSAGES = 5
-"""Passages of a search that names no number."""
 DEEPEST = 800
 """Sentences that are looked at to fill a budget: 3,200 characters are some thirty."""
 
@@ -308,17 +306,15 @@ def within_budgets(lengths: NDArray[np.int64], gains: Floats) -> NDArray[np.floa
 
 def overlap(case: Case, score: Floats, growth_threshold: float) -> float:
     """F1 in characters between the first passage and the sentences that hold evidence."""
-    best = passages(case, score, growth_threshold, 1)[0]
+    best = passages(case, score, growth_threshold)[0]
     shared = case.lengths[best][case.gains[best] > 0].sum()
     both = case.lengths[best].sum() + case.lengths[case.gains > 0].sum()
     return float(2 * shared / max(1, both))
 
 
-def passages(
-    case: Case, score: Floats, growth_threshold: float, most: int = PASSAGES
-) -> list[slice]:
-    """The sentences of the best passages."""
+def passages(case: Case, score: Floats, growth_threshold: float) -> list[slice]:
+    """The sentences of the passages that a search finds if no number is asked for."""
     runs = expand_hits(
-        score, case.document_offsets, case.lengths, k=most, growth_threshold=growth_threshold
+        score, case.document_offsets, case.lengths, k=DEFAULT_K, growth_threshold=growth_threshold
     )
     return [slice(run.first, run.last) for run in runs]

@@ -99,8 +99,8 @@ class Engine {
     const threshold = this.model.fusion.growth_threshold;
     const runs = expandHits(score, scope.offsets, scope.sizes, most, threshold, must.banned, must.cores);
     const mass = logMass(score);
-    const passages = runs.map((run) => this.passage(scope, score, run, mass)).filter(Boolean);
-    passages.sort((a, b) => b.score - a.score);
+    const found = runs.map((run) => this.passage(scope, score, run, mass)).filter(Boolean);
+    const passages = found.sort((a, b) => b.score - a.score).slice(0, most);
     const texts = passages.map(({ document, start, end }) => document.points.slice(start, end));
     const notes = [...languageNotes(this.judge, query.text, texts, this.model.reads, fused), ...missingWords(query.question, scope.idf)];
     return { passages, signals: fused.signals, terms: scope.idf, notes, relevance: relevance(scope, fused.score) };

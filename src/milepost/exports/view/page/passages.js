@@ -4,6 +4,7 @@ import { ordered } from "./curves.js";
 
 const SHORT = 80; // characters that a passage has at least, where its document goes on
 export const LONG = 1200; // characters up to which a passage grows
+const JOINED = 5; // passages that sentences beside them may join
 
 /**
  * The best cores, each with the neighbours that score nearly as well.
@@ -11,7 +12,7 @@ export const LONG = 1200; // characters up to which a passage grows
  * @param {Float32Array} scores of the sentences
  * @param {number[]} offsets first sentence of each document, and the number of all
  * @param {ArrayLike<number>} lengths characters of each sentence
- * @param {number} most maximum number of passages
+ * @param {number} most number of passages; there may be more, up to JOINED
  * @param {number} threshold how far below the core's a neighbour's score may be
  * @param {Set<number>} banned sentences that no passage may hold
  * @param {{first: number, last: number}[] | null} cores what each passage must hold one of, see
@@ -26,12 +27,15 @@ export function expandHits(scores, offsets, lengths, most, threshold, banned, co
   for (const { first, last } of cores ? bestFirst(scores, cores) : sentences(scores, banned)) {
     const inside = Array.from({ length: last - first }, (_, more) => first + more);
     if (inside.every((number) => taken.has(number))) continue;
-    if (runs === most) break;
+    if (runs >= Math.max(most, JOINED)) break;
+    const isApart = (number) => !taken.has(number) && !joins(number, taken, starts);
+    if (runs >= JOINED && !inside.every(isApart)) continue;
     if (inside.length === 1 && besideLength(lengths, first, taken, starts) >= LONG) {
       closed.add(first).add(last); // it stands beside a passage that is long enough
       continue;
     }
-    const [low, high] = neighbours(scores, lengths, [first, last], closed, threshold);
+    let [low, high] = neighbours(scores, lengths, [first, last], closed, threshold);
+    if (runs >= JOINED) [low, high] = within([low, high], [first, last], isApart);
     for (let number = low; number < high; number += 1) {
       if (taken.has(number)) continue;
       runs += 1 - joins(number, taken, starts);
@@ -39,6 +43,14 @@ export function expandHits(scores, offsets, lengths, most, threshold, banned, co
     }
   }
   return runsOf(scores, taken, starts);
+}
+
+/** As much of a grown core as joins no passage. */
+function within([low, high], [from, to], isApart) {
+  let [first, last] = [from, to];
+  while (first > low && isApart(first - 1)) first -= 1;
+  while (last < high && isApart(last)) last += 1;
+  return [first, last];
 }
 
 /** Every sentence that is not banned as a core, best first. */
