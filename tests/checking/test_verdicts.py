@@ -7,17 +7,8 @@ import pytest
 
 from milepost.checking.claims import Said, judge, why_not
 from milepost.checking.claims.quantities import quantities
-from milepost.types import Hit, Passage, Table
-
-
-def passage(*sentences: str) -> Passage:
-    text = " ".join(sentences)
-    hits = []
-    for sentence in sentences:
-        start = text.index(sentence)
-        hits.append(Hit(start, start + len(sentence), 0.5, 0.0, {}, sentence))
-    return Passage(text, "d.txt", None, 0, len(text), 0.5, tuple(hits), None, None)
-
+from milepost.types import Table
+from support.claims import passage
 
 PAIRS = [
     # sentence, a claim that holds, one that does not, and in which point
@@ -237,9 +228,6 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
 @pytest.mark.parametrize(
     ("sentence", "claim", "verdict"),
     [
-        ("Ann defeated Bob in the final.", "Bob defeated Ann in the final.", "related"),
-        ("Siemens bought Mentor in May.", "Mentor was bought by Siemens.", "supported"),
-        ("Siemens acquired Mentor.", "Siemens was acquired by Mentor.", "related"),
         ("Lille is smaller than Bordeaux.", "Bordeaux is larger than Lille.", "related"),
         ("Rates rose from 3 percent to 4 percent.", "Rates rose to 3 percent.", "contradicted"),
         ("It holds up to 80 persons.", "It holds at least 80 persons.", "contradicted"),
@@ -251,16 +239,10 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("The fee was low. Few complained.", "Mayor Smith introduced the low fee.", "related"),
         ("The fee was low. Few complained.", "17 shops complained about the fee.", "related"),
         ("Ants, not slave-makers, carry pupae.", "Slaves carry pupae.", "supported"),
-        ("Ann was born in Pisa and moved to Rome.", "Ann was born in Rome.", "related"),
-        ("Ada Ruiz led the trial, and Mark Hale read it.", "Mark Hale led the trial.", "related"),
-        ("Ada Ruiz led the trial, and Mark Hale read it.", "Ada Ruiz led the trial.", "supported"),
-        ("Of these, 14 had a cough and 3 had a fever.", "14 patients had a fever.", "related"),
         ("At least 15 nurses must be there at night.", "20 nurses were there at night.", "related"),
         ("Its population grew from 1900 on.", "Its population fell from 1900 on.", "contradicted"),
         ("The rate is 4.5% a month.", "The rate is 4.5% a year.", "contradicted"),
         ("The dose was given twice a day.", "The dose was given once daily.", "contradicted"),
-        ("He was more painter than writer.", "He was more writer than painter.", "related"),
-        ("It opened a shop in 2003 after selling wax in 2001.", "It sold wax in 2003.", "related"),
         ("Over 50 % of the votes control it.", "Over 25 % of the votes control it.", "related"),
         ("It was built before 1967.", "It was built in 1965.", "related"),
         ("Reports are made despite not being mandatory.", "Reports are mandatory.", "contradicted"),

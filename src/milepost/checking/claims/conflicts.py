@@ -15,6 +15,7 @@ from milepost.types import Span
 from milepost.verdicts import DifferenceKind
 
 _CLAUSE = re.compile(r"[,;:]|\band\b|\bbut\b")
+_COMPARATIVES = frozenset("more less fewer later earlier older younger longer shorter".split())
 _CELL = re.compile(r"(?:^|(?<= \| ))([^|:]+): (-?[\d.,]+)(?= \||\s*$)")
 
 
@@ -109,9 +110,10 @@ def _by_date(number: Quantity, reading: Reading) -> list[tuple[Quantity, Quantit
 
 
 def _shares_unit(each: Quantity, other: Quantity) -> bool:
-    """Whether the same number stands without a unit, as the first in "four or six wheels"."""
+    """Whether the same number stands without a unit: "four or six wheels", "two million more"."""
     is_number = each.kind == other.kind == "number"
-    return is_number and not other.unit and each.written == other.written
+    is_bare = not other.unit or other.unit in _COMPARATIVES
+    return is_number and is_bare and each.written == other.written
 
 
 def same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:

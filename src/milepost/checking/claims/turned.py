@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from operator import attrgetter
 
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.vocabulary import is_verb
 
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
+_SENTENCE = re.compile(
+    r";\s|,\s(?:and|but|though|while|so|yet|because|since)\b|\b(?:although|whereas)\b"
+)
+"""What parts clauses that may have subjects of their own."""
 _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
@@ -27,6 +34,19 @@ def is_swapped(claim: Reading, sentence: Reading) -> bool:
     return all(moved)
 
 
+def is_turned(claim: Reading, sentence: Reading) -> bool:
+    """Whether a sentence ends with the first word of a claim, and begins with the last one.
+
+    "The brother sold the mill to the owner" of "The owner sold the mill to the brother".
+    """
+    held = [[place.start for place in sentence.find(word)] for word in claim.content]
+    if len(held) < 3 or not all(held) or ("by" in claim.by_base) != ("by" in sentence.by_base):
+        return False
+    first, *middle, last = held
+    others = [start for places in middle for start in places]
+    return max(last) < min(others) and max(others) < min(first)
+
+
 def _sides(reading: Reading) -> list[set[str]]:
     """The stems of the content words in front of the first "than", and behind it."""
     at = next((word.at for word in reading.words if word.text.lower() == "than"), None)
@@ -41,11 +61,7 @@ def is_of_another(claim: Reading, sentence: Reading) -> bool:
     in its place: "Hale led" of "Ruiz led the trial, and Hale reviewed it", "opened in 1990" of
     "opened in 1980, and closed in 1990".
     """
-    ends = [found.start() for found in _CLAUSE.finditer(sentence.text)]
-
-    def clause(place: Word | Quantity) -> int:
-        return bisect_left(ends, place.start)
-
+    clause = _clauses(sentence, _CLAUSE)
     own = {clause(word) for word in sentence.content if not claim.find(word)}
     spoken = [(word, held) for word in claim.content if (held := sentence.find(word))]
     names = [each for each in spoken if any(place.is_name for place in each[1])]
@@ -53,20 +69,69 @@ def is_of_another(claim: Reading, sentence: Reading) -> bool:
     others = [word for word in sentence.content if word.is_name and not claim.find(word)]
     if _is_moved(names, words, others, own, clause):
         return True
-    counted = [
-        (each, [other for other in sentence.quantities if each.allows(other)])
-        for each in claim.quantities
-    ]
+    counted = [(each, _counted(each, sentence)) for each in claim.quantities]
     for kind in ("number", "date"):
         numbers = [(each, held) for each, held in counted if each.kind == kind and held]
-        rivals = [
-            other
-            for other in sentence.quantities
-            if other.kind == kind and not any(each.allows(other) for each in claim.quantities)
-        ]
+        rivals = [other for other in _uncounted(claim, sentence) if other.kind == kind]
         if _is_moved(numbers, spoken, rivals, own, clause):
             return True
     return False
+
+
+def is_split(claim: Reading, sentence: Reading) -> bool:
+    """Whether two words of a claim stand in clauses that say something else.
+
+    "Guests may vote" of "only members may vote, and guests must leave": each clause has another
+    word in the place of the one that it lacks. A clause that begins with its verb has its subject
+    in the one before.
+    """
+    clause = _clauses(sentence, _SENTENCE)
+    firsts = {clause(word): word.text.lower() for word in reversed(sentence.words)}
+    if len(firsts) < 2:
+        return False
+    rest = [word for word in sentence.content if not claim.find(word)]
+    rivals = [*rest, *_uncounted(claim, sentence)]
+
+    def has_rival(places: Sequence[Word | Quantity], part: Word | Quantity, before: bool) -> bool:
+        return any(
+            clause(rival) == clause(place) and (rival.start < place.start) == before
+            for rival in rivals
+            if isinstance(rival, type(part))
+            for place in places
+        )
+
+    parts: list[Word | Quantity] = [*claim.content, *claim.quantities]
+    parts.sort(key=attrgetter("start"))
+    for one, other in (*pairwise(parts), *zip(parts, parts[2:], strict=False)):
+        held = [
+            sentence.find(part) if isinstance(part, Word) else _counted(part, sentence)
+            for part in (one, other)
+        ]
+        first, second = ({clause(place) for place in places} for places in held)
+        if not first or not second or first & second:
+            continue
+        bound = all(not at or is_verb(firsts.get(at, "")) for at in first | second)
+        if not bound and has_rival(held[1], one, True) and has_rival(held[0], other, False):
+            return True
+    return False
+
+
+def _clauses(sentence: Reading, border: re.Pattern[str]) -> Callable[[Word | Quantity], int]:
+    ends = [found.end() for found in border.finditer(sentence.text)]
+    return lambda place: bisect_right(ends, place.start)
+
+
+def _counted(quantity: Quantity, sentence: Reading) -> list[Quantity]:
+    return [other for other in sentence.quantities if quantity.allows(other)]
+
+
+def _uncounted(claim: Reading, sentence: Reading) -> list[Quantity]:
+    """The numbers and dates of a sentence that the claim has not."""
+    return [
+        other
+        for other in sentence.quantities
+        if not any(each.allows(other) for each in claim.quantities)
+    ]
 
 
 def _is_moved(
@@ -90,6 +155,10 @@ def _is_moved(
     for number in shared - taken:
         at = next(place.start for place in places if clause(place) == number)
         is_before = moved[0][0].start < first.start
-        if any(clause(each) == number and (each.start < at) == is_before for each in rivals):
+        is_number = isinstance(moved[0][0], Quantity)
+        if any(
+            clause(each) == number and (is_number or (each.start < at) == is_before)
+            for each in rivals
+        ):
             return True
     return False

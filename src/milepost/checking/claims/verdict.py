@@ -20,7 +20,7 @@ from milepost.checking.claims.conflicts import (
 from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import comparable
 from milepost.checking.claims.reading import Reading, Word, read
-from milepost.checking.claims.turned import is_of_another, is_swapped
+from milepost.checking.claims.turned import is_of_another, is_split, is_swapped, is_turned
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
@@ -190,7 +190,12 @@ def _has_facts(claim: Reading, passage: Passage) -> bool:
     there = [each for text in texts for each in text.quantities]
     if not all(any(map(each.follows, there)) for each in claim.quantities):
         return False
-    return not renamed(claim, texts) and not any(is_of_another(claim, text) for text in texts)
+    whole = [text for text in texts if all(map(text.find, claim.content))]
+    return (
+        not renamed(claim, texts)
+        and not any(is_of_another(claim, text) for text in texts)
+        and not any(is_turned(claim, text) or is_split(claim, text) for text in whole)
+    )
 
 
 def _has_rivals(claim: Reading, passage: Passage) -> bool:
@@ -344,7 +349,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     if own & EXCLUSIVE and not around & EXCLUSIVE:
         return False
     if all(map(sentence.find, claim.content)) and (
-        sentence.frames - claim.frames or reordered(claim, sentence)
+        sentence.frames - claim.frames or reordered(claim, sentence) or is_turned(claim, sentence)
     ):
         return False
     if "exception" in claim.frames - sentence.frames:
@@ -354,7 +359,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
             behind = next((word for word in sentence.words if word.start >= each.end), None)
             if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
-    if is_swapped(claim, sentence) or is_of_another(claim, sentence):
+    if is_swapped(claim, sentence) or is_of_another(claim, sentence) or is_split(claim, sentence):
         return False
     if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
         return False

@@ -35,6 +35,16 @@ def base(word: str) -> str:
     return stem(word)
 
 
+_AUXILIARIES = frozenset(
+    "can could may might must shall should will would cannot does did not never then also".split()
+)
+
+
+def is_verb(word: str) -> bool:
+    """Whether a lower-case word that begins a clause shows that it has no subject of its own."""
+    return word in _AUXILIARIES or word in _IRREGULAR or word.endswith(("ed", "ing", "ly"))
+
+
 NEGATIONS = frozenset(
     """
     lack lacks lacked lacking no non not never none nobody nothing neither nor nowhere without

@@ -1,0 +1,65 @@
+"""Claims with the words of a sentence in other roles."""
+
+import pytest
+
+from milepost.checking.claims import Said, judge
+from support.claims import passage
+
+FIRM = "The firm's profit fell from 12 to 9 million in 2022, although its sales rose."
+FEES = "Tickets cost $12 for adults and $5 for children."
+MILL = "The mill was not destroyed by the flood of 1965; it burned down in 1971."
+TRIAL = "Ada Ruiz led the trial, and Mark Hale read it."
+VOTE = "Only members may vote, and guests must leave before the count."
+HEIR = "The owner sold the lower mill to his brother in 1998."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "holds", "fails"),
+    [
+        (FIRM, "The firm's profit fell in 2022.", "The firm's sales fell in 2022."),
+        (FEES, "A ticket for children costs $5.", "Adults pay $5 for a ticket."),
+        (MILL, "The mill burned down in 1971.", "The mill burned down in 1965."),
+        (TRIAL, "Ada Ruiz led the trial.", "Mark Hale led the trial."),
+        (VOTE, "Only members may vote.", "Guests may vote."),
+        (HEIR, "The lower mill was sold in 1998.", "The brother sold the lower mill to the owner."),
+        ("Salmon spawn in rivers, whereas eels spawn in the sea.", "Eels spawn in the sea.",
+         "Salmon spawn in the sea."),
+        ("The treasurer resigned in June, and the chairman was re-elected.",
+         "The treasurer resigned.", "The treasurer was re-elected."),
+        ("Oil prices rose in March, while gas prices fell.", "Oil prices rose in March.",
+         "Gas prices rose in March."),
+        ("Ann was born in Pisa and moved to Rome.", "Ann was born in Pisa.",
+         "Ann was born in Rome."),
+        ("Of these, 14 had a cough and 3 had a fever.", "Of these 14 had a cough.",
+         "14 patients had a fever."),
+        ("It opened a shop in 2003 after selling wax in 2001.", "It sold wax in 2001.",
+         "It sold wax in 2003."),
+        ("He was more painter than writer.", "He was more painter than writer.",
+         "He was more writer than painter."),
+        ("Ann defeated Bob in the final.", "Ann defeated Bob.", "Bob defeated Ann in the final."),
+        ("Siemens bought Mentor in May.", "Mentor was bought by Siemens.",
+         "Siemens was bought by Mentor."),
+        ("They met in May, and were married in June.", "They were married in June.",
+         "They were married in May."),
+    ],
+)  # fmt: skip
+def test_words_in_other_roles_do_not_support(sentence: str, holds: str, fails: str) -> None:
+    assert judge(holds, [passage(sentence)]).verdict == "supported"
+    assert judge(fails, [passage(sentence)]).verdict == "related"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fails"),
+    [(FIRM, "The firm's sales fell in 2022."), (VOTE, "Guests may vote."),
+     (HEIR, "The brother sold the lower mill to the owner."), (TRIAL, "Mark Hale led the trial.")],
+)  # fmt: skip
+def test_nor_does_a_model_that_supports_them(sentence: str, fails: str) -> None:
+    about = passage(sentence)
+    sure = Said(0.95, 0.01, about.best)
+    assert judge(fails, [about], lambda passages: [sure]).verdict == "related"
+
+
+def test_a_number_that_stands_without_its_unit_does_not_contradict() -> None:
+    about = passage("The bridge cost 14 million euros, two million more than planned.")
+    claim = "The bridge cost two million euros more than planned."
+    assert judge(claim, [about]).verdict == "related"
