@@ -113,6 +113,14 @@ def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     assert [text.count(each) for each in ("2022", "2021", "Net total", "14,544")] == [4] * 4
 
 
+def test_two_equal_sums_at_the_foot_of_a_page_are_no_page_numbers() -> None:
+    pages = [PdfPage(), PdfPage()]
+    pages[0].lines(72, 700, [f"Post {number}" for number in range(40)], step=14)
+    pages[0].rows(60, [[("28,380", 300), ("28,380", 400)]])
+    pages[1].lines(72, 700, prose(20))
+    assert made(pages).text.count("28,380") == 2
+
+
 def test_pages_that_are_all_heads_keep_them() -> None:
     pages = [PdfPage() for _ in range(4)]
     for page in pages:

@@ -13,7 +13,8 @@ def _shown(data: bytes) -> str:
     return " ".join(read_bytes(data, "a.pdf").text.split())
 
 
-def test_fields_and_notes_of_pdfs() -> None:
+@pytest.mark.parametrize("kind", [b"", b"/XFA [(preamble) 13 0 R]"])  # of Adobe LiveCycle too
+def test_fields_and_notes_of_pdfs(kind: bytes) -> None:
     font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
     box = (
         b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 13 >>\n"
@@ -30,7 +31,7 @@ def test_fields_and_notes_of_pdfs() -> None:
     ]
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [11 0 R 7 0 R 8 0 R 9 0 R] "
-        b"/DR << /Font << /F 3 0 R >> >> >> >>",
+        b"/DR << /Font << /F 3 0 R >> >> " + kind + b" >> >>",
         b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
         font,
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 12 0 R /Resources "
@@ -39,9 +40,62 @@ def test_fields_and_notes_of_pdfs() -> None:
         *fields,
         b"<< /FT /Tx /T (p) /V (Marta Lind) /Kids [6 0 R] >>",
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(texts), texts),
+        b"<< /Length 7 >>\nstream\n<x></x>\nendstream",
     ]
     text = _shown(numbered(objects))
     assert text == "Name: Marta Lind large [x] 123 Approved ü"
+
+
+def _typed(labels: list[tuple[int, int, str]], notes: list[tuple[int, int, str]]) -> str:
+    """Read a page with labels in this order, and notes that a viewer draws at these places."""
+    drawn = "\n".join(f"BT /F 10 Tf 1 0 0 1 {x} {y} Tm ({word}) Tj ET" for x, y, word in labels)
+    written = [
+        f"<< /Type /Annot /Subtype /FreeText /Rect [{x} {y - 2} {x + 120} {y + 10}] /Contents "
+        f"<FEFF{words.encode('utf-16-be').hex()}> >>".encode()
+        for x, y, words in notes
+    ]
+    names = " ".join(f"{number} 0 R" for number in range(6, 6 + len(notes)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R /Resources "
+        b"<< /Font << /F 3 0 R >> >> /Annots [%s] >>" % names.encode(),
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn.encode()),
+        *written,
+    ]
+    return _shown(numbered(objects))
+
+
+def test_what_is_typed_stands_at_its_label_wherever_the_file_has_that() -> None:
+    """Labels of a form in two blocks, the left one first; a tick stands before its label."""
+    left, right = ("Surname:", "Town:", "Phone:"), ("Company:", "Place:", "Office:")
+    labels = [(72, 700 - 20 * row, label) for row, label in enumerate(left)]
+    labels += [(320, 700 - 20 * row, label) for row, label in enumerate(right)]
+    labels += [(90, 600, "yes"), (190, 600, "no")]
+    typed = [("Meier", "Acme"), ("Bern", "Basel"), ("031", "061")]
+    notes = [
+        (x, 700 - 20 * row, pair[side])
+        for row, pair in enumerate(typed)
+        for side, x in ((0, 130), (1, 380))
+    ]
+    assert _typed(labels, [*notes, (178, 600, "x")]) == (
+        "Surname: Meier Town: Bern Phone: 031 Company: Acme Place: Basel Office: 061 yes x no"
+    )
+
+
+def test_long_answers_are_no_column_of_text() -> None:
+    labels = [(72, 700 - 30 * row, f"Question of this form, number {row}") for row in range(4)]
+    answers = [(320, 700 - 30 * row, f"an answer as long, {row}") for row in range(4)]
+    pairs = zip(labels, answers, strict=True)
+    wanted = " ".join(f"{label} {answer}" for (*_, label), (*_, answer) in pairs)
+    assert _typed(labels, answers) == wanted
+
+
+@pytest.mark.parametrize("words", ["Łódź, Şişli, Ωmega", "Пётр", "النهر الكبير 12", "תודה רבה"])
+def test_typed_letters_that_the_font_has_not(words: str) -> None:
+    label = "Name and address of the owner:"
+    assert _typed([(72, 700, label)], [(240, 700, words)]) == f"{label} {words}"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +145,8 @@ TEMPLATE = """<template xmlns='http://www.xfa.org/schema/xfa-template/3.3/'>
 <caption><value><text>paid</text></value></caption></field><field name='b'><ui><checkButton/></ui>
 <items><text>N</text></items><caption><value><text>not paid</text></value></caption></field>
 </exclGroup><field name='Go'><ui><button/></ui><caption><value><text>Send</text></value></caption>
-</field><draw presence='hidden'><value><text>No</text></value></draw></subform></template>"""
+</field><draw><value><image>SUkqAOMI</image></value></draw>
+<draw presence='hidden'><value><text>No</text></value></draw></subform></template>"""
 DATA = """<xfa:datasets xmlns:xfa='http://www.xfa.org/schema/xfa-data/1.0/'><xfa:data><form1>
 <Person><Family>Lee</Family><Land>DE</Land></Person><Person><Family>Orr</Family></Person>
 <Paid>N</Paid></form1></xfa:data></xfa:datasets>"""

@@ -277,3 +277,15 @@ def test_dots_below_what_is_typed_are_not_hidden_words() -> None:
     document = read_bytes(annotated(b"FreeText", typed, "." * 30), "a.pdf")
     assert "Ada Lovelace" in document.text
     assert not document.notes
+
+
+def test_recognised_words_on_a_picture_of_a_part_of_the_page_are_read() -> None:
+    receipt = PdfPage()
+    receipt.picture(60, 500, 300, 150)
+    receipt.operations.append(drawn(SEEN, mode=3))
+    assert SEEN in dropped(receipt).text
+    beside = PdfPage()
+    beside.picture(60, 100, 300, 150)
+    beside.operations.append(drawn(SECRET, mode=3))
+    with pytest.raises(UnreadableFile, match="hidden"):
+        dropped(beside)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import re
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
 from milepost.documents.readers.pdf.native import text_of
+from milepost.documents.readers.pdf.writing import runs_left
 
 _SHOWS_TEXT = ("Tj", "TJ", "'", '"', " Do")  # a stamp may hold its text in a part of its own
 _FILLS = re.compile(r"\b[fFbB]\b")
@@ -28,8 +30,21 @@ _TEXTS = (
 _DRAWN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_SIGNATURE)
 """Fields that may have a drawing alone, without a value."""
 _COMB = 1 << 24  # flag of a field: each letter in a box of its own
+_STAND_INS = "ðþÐÞ×÷¦¬¶¸¤¯¨´µ¹²³¼½¾ªº¿¡ƒŒœŠšŽžŸ" + "".join(map(chr, range(0xC0, 0xFF)))
+"""Letters of the font that stand for those that it has not, rare ones first."""
 _BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
 """Annotations whose words are not on the page: comments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What is typed on a page: the number of its first character, and what stands for others.
+
+    ``letters`` maps code points as they are drawn to those that are meant.
+    """
+
+    first: int
+    letters: dict[int, int]
 
 
 def clear_drawings(page: Any, forms: Any) -> None:
@@ -46,15 +61,15 @@ def clear_drawings(page: Any, forms: Any) -> None:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 
-def draw_in(page: Any, forms: Any) -> int | None:
-    """Draw typed text into a page; the lock must be held.
+def draw_in(page: Any, forms: Any) -> Typed | None:
+    """Draw typed text into a page, which must then be loaded again; the lock must be held.
 
     Returns:
-        The number of characters that the page had before, and it must be loaded again; None if it
-        has not changed.
+        None if the page has not changed.
     """
     count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
-    typed = [_is_typed(page, number, forms) for number in range(count)]
+    letters: dict[str, str] = {}
+    typed = [_is_typed(page, number, forms, letters) for number in range(count)]
     if not any(typed):
         return None
     text = pdfium.FPDFText_LoadPage(page)
@@ -64,10 +79,12 @@ def draw_in(page: Any, forms: Any) -> int | None:
         if not typed[number]:
             pdfium.FPDFPage_RemoveAnnot(page, number)
     done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
-    return before if done == pdfium.FLATTEN_SUCCESS else None
+    if done != pdfium.FLATTEN_SUCCESS:
+        return None
+    return Typed(before, {ord(drawn): ord(letter) for letter, drawn in letters.items()})
 
 
-def _is_typed(page: Any, number: int, forms: Any) -> bool:
+def _is_typed(page: Any, number: int, forms: Any, letters: dict[str, str]) -> bool:
     """Whether an annotation shows text of the document, or a box that may hide some."""
     annotation = pdfium.FPDFPage_GetAnnot(page, number)
     if not annotation:
@@ -86,15 +103,16 @@ def _is_typed(page: Any, number: int, forms: Any) -> bool:
         if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
             field = forms, annotation
             if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
-                return _write(annotation, text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field))
+                value = text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field)
+                return _write(annotation, value, letters)
             if pdfium.FPDFAnnot_GetFormFieldType(*field) == pdfium.FPDF_FORMFIELD_LISTBOX:
                 chosen = ", ".join(_chosen(*field))
-                return (chosen.isascii() and _write(annotation, chosen)) or shows
+                return _write(annotation, chosen, letters) or shows
             if not shows and pdfium.FPDFAnnot_IsChecked(*field):
-                return _write(annotation, "[x]")
+                return _write(annotation, "[x]", letters)
         if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
             said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
-            return _write(annotation, said)
+            return _write(annotation, said, letters)
         return shows
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
@@ -109,8 +127,11 @@ def _chosen(forms: Any, field: Any) -> list[str]:
     ]
 
 
-def _write(annotation: Any, words: str) -> bool:
-    """Let an annotation show words in Helvetica; returns whether there are any."""
+def _write(annotation: Any, words: str, letters: dict[str, str]) -> bool:
+    """Let an annotation show words in Helvetica; returns whether there are any.
+
+    ``letters`` that this font has not are drawn as others, and added to.
+    """
     place = pdfium.FS_RECTF()
     pdfium.FPDFAnnot_GetRect(annotation, place)
     wide, high = place.right - place.left, abs(place.top - place.bottom)
@@ -119,7 +140,7 @@ def _write(annotation: Any, words: str) -> bool:
         part for line in words.splitlines() for part in wrap(line, max(10, int(2 * wide / size)))
     ]
     shown = "".join(
-        f"({''.join(f'{chr(92)}{byte:03o}' for byte in line.encode('cp1252', 'replace'))}) Tj T* "
+        f"({''.join(f'{chr(92)}{byte:03o}' for byte in _drawn(line, letters))}) Tj T* "
         for line in lines
     )
     top = max(place.top, place.bottom) - size
@@ -129,6 +150,17 @@ def _write(annotation: Any, words: str) -> bool:
     units = (ctypes.c_ushort * (len(instructions) + 1))(*map(ord, instructions))
     normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
     return bool(lines) and bool(pdfium.FPDFAnnot_SetAP(annotation, normal, units))
+
+
+def _drawn(line: str, letters: dict[str, str]) -> bytes:
+    """A line in the order in which it is printed, in the codes of the font."""
+    if runs_left(line):
+        line = "".join(re.findall(r"[\d.,]+|[A-Za-z]+|.", line)[::-1])
+    for letter in line:
+        free = len(letters) < len(_STAND_INS)
+        if letter not in letters and free and not letter.encode("cp1252", "ignore"):
+            letters[letter] = _STAND_INS[len(letters)]
+    return "".join(letters.get(letter, letter) for letter in line).encode("cp1252", "replace")
 
 
 def _has_value(annotation: Any) -> bool:

@@ -29,7 +29,8 @@ def reading_order(lines: list[Line]) -> list[list[Line]]:
 
 
 def _cut(lines: list[Line]) -> list[list[Line]]:
-    found = _best_gutter(lines) if 2 * MIN_LINES <= len(lines) <= MAX_LINES else None
+    printed = [line for line in lines if not line.typed]  # what is typed stands at its label
+    found = _best_gutter(printed) if 2 * MIN_LINES <= len(printed) <= MAX_LINES else None
     if found is None:
         return [lines]
     gutter, top, bottom = found

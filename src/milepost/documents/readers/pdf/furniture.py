@@ -15,7 +15,7 @@ page ("Balance on 2 March: 200 euros"), is no copy of that on another.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -56,11 +56,11 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000
 
 @dataclass(slots=True)
 class _Seen:
-    """Lines of one shape in one slot: their pages and their numbers."""
+    """Lines of one shape in one slot: the pages of all, of each number and of each text."""
 
     pages: set[int] = field(default_factory=set)
-    shifts: Counter[int] = field(default_factory=Counter)  # number minus page
-    numbers: Counter[str] = field(default_factory=Counter)  # the text itself
+    shifts: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # minus the page
+    texts: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
 _Seats = dict[tuple[bool, int, str], _Seen]  # upright, slot, shape
@@ -83,9 +83,9 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
             for slot in _slots(line):
                 seen = seats[_upright(page, line), slot, shape]
                 seen.pages.add(page.number)
-                seen.numbers[line.text] += 1
+                seen.texts[line.text].add(page.number)
                 if number is not None:
-                    seen.shifts[number - page.number] += 1
+                    seen.shifts[number - page.number].add(page.number)
     large = 1.3 * size
     least, most = min(MIN_PAGES, len(pages)), len(pages) // 2 + 1
     for page, lines in edges:
@@ -219,8 +219,8 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
             if len(seen.pages) >= need:
                 return True
             continue
-        counts = number is not None and seen.shifts[number - page.number] >= need
-        if counts or seen.numbers[line.text] >= max(need, len(seen.pages) // 2):
+        counts = number is not None and len(seen.shifts[number - page.number]) >= need
+        if counts or len(seen.texts[line.text]) >= max(need, len(seen.pages) // 2):
             return True
     return False
 
@@ -281,23 +281,24 @@ def _comes_again(seats: _Seats, line: Line, page: Page) -> bool:
 
 def _drop_stray_numbers(edges: Sequence[tuple[Page, list[Line]]]) -> None:
     """Drop page numbers at an unusual position: a first page, pages with roman numbers."""
-    shifts: Counter[int] = Counter()
-    slots: Counter[int] = Counter()
+    shifts: dict[int, set[int]] = defaultdict(set)
+    slots: dict[int, set[int]] = defaultdict(set)
     for page, _ in edges:
         for line in page.frame.lines:
             if id(line) not in page.dropped:
                 continue
             shape, number = _shape(line.text)
             if shape == "#" and number is not None:
-                shifts[number - page.number] += 1
-                slots.update(_slots(line))
+                shifts[number - page.number].add(page.number)
+                for slot in _slots(line):
+                    slots[slot].add(page.number)
     for page, lines in edges:
         for line in lines:
             shape, number = _shape(line.text)
             if shape != "#" or number is None or not _outermost(page, line):
                 continue
-            known = any(slots[slot] >= MIN_PAGES for slot in _slots(line))
-            if known or shifts[number - page.number] >= MIN_PAGES:
+            known = any(len(slots[slot]) >= MIN_PAGES for slot in _slots(line))
+            if known or len(shifts[number - page.number]) >= MIN_PAGES:
                 page.dropped.add(id(line))
 
 

@@ -8,6 +8,7 @@ pdfium returns coordinates in the space of the page (y upwards, no rotation). Th
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost._forking import free_in_child
-from milepost.documents.readers.pdf.annotations import clear_drawings, draw_in
+from milepost.documents.readers.pdf.annotations import Typed, clear_drawings, draw_in
 from milepost.documents.readers.pdf.bidirectional import in_reading_order
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import (
@@ -39,6 +40,7 @@ from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 PDFIUM = free_in_child(threading.RLock())
 """Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
 
+_LOGGER = logging.getLogger("pypdfium2")
 _DRAWING = 2000
 """Paths on a page from which it is a drawing, whose lines are no table and hide nothing."""
 
@@ -82,16 +84,17 @@ class Glyphs:
 
 
 @contextmanager
-def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
+def open_page(document: Any, number: int) -> Iterator[tuple[Any, Typed | None]]:
     """Open page ``number`` (from 0) of an open pypdfium2 document; the lock must be held.
 
     Yields:
-        The page as pdfium's functions take it, and ``Glyphs.typed``.
+        The page as pdfium's functions take it, and what is typed on it.
 
     Raises:
         ValueError: pdfium cannot load the page.
     """
-    if document.get_formtype() == pdfium.FORMTYPE_ACRO_FORM:
+    if document.get_formtype() != pdfium.FORMTYPE_NONE:
+        _LOGGER.setLevel(logging.ERROR)  # it advises another build for XFA, whose fields are read
         document.init_forms()
     forms = document.formenv
     page = pdfium.FPDF_LoadPage(document.raw, number)
@@ -114,7 +117,7 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
 
 
 def read_glyphs(
-    display: Display, typed: int | None, *, ink: bool = False, layers: bool | None = None
+    display: Display, typed: Typed | None, *, ink: bool = False, layers: bool | None = None
 ) -> Glyphs:
     """Read an open page, with ``Glyphs.ink`` if asked; for ``layers`` see ``OpenPdf.layers``."""
     glyphs = _read_glyphs(display, typed, ink=ink, layers=layers)
@@ -123,7 +126,9 @@ def read_glyphs(
     return glyphs
 
 
-def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool | None) -> Glyphs:
+def _read_glyphs(
+    display: Display, typed: Typed | None, *, ink: bool, layers: bool | None
+) -> Glyphs:
     page = display.page
     text = pdfium.FPDFText_LoadPage(page)
     try:
@@ -136,7 +141,12 @@ def _read_glyphs(display: Display, typed: int | None, *, ink: bool, layers: bool
             pdfium.FPDFPage_SetRotation(page, upright)
             text = pdfium.FPDFText_LoadPage(page)
             written = read_writing(text)
-        glyphs = replace(_characters(text, written, display, ink), typed=typed)
+        glyphs = _characters(text, written, display, ink)
+        if typed is not None:
+            code = glyphs.code.copy()
+            for drawn, meant in typed.letters.items():
+                code[typed.first :][glyphs.code[typed.first :] == drawn] = meant
+            glyphs = replace(glyphs, code=code, typed=typed.first)
         glyphs = replace(glyphs, hidden=hidden_kinds(display, glyphs, layers=layers))
         handle = reference(text)
         glyphs = with_columns(replace(glyphs, unknown=_unknown(handle, glyphs)))

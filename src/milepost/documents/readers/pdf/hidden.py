@@ -31,7 +31,7 @@ from milepost.documents.readers.pdf.picture import (
     on_white,
     seen,
 )
-from milepost.documents.readers.pdf.records import NONE, Flags, Integers, are_blank
+from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers, are_blank
 from milepost.documents.readers.pdf.writing import changes
 from milepost.types import Mark
 from milepost.wording import counted
@@ -112,8 +112,11 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
     invisible, unpainted, white, cut_out = _inks(owners, items)
     if len(invisible) or len(white):
         clear = np.isin(owner, invisible)
-        layer = (clear & printed).sum() >= _LAYER * printed.sum()
-        if not (layer and covered(page, glyphs.width * glyphs.height) >= MOSTLY):
+        layer = (clear & printed).sum() >= _LAYER * printed.sum() and (
+            covered(page, glyphs.width * glyphs.height) >= MOSTLY
+            or _on_pictures(display, glyphs.cell[clear & printed]) >= _LAYER
+        )
+        if not layer:
             kinds[clear] = _INVISIBLE
         pale = np.flatnonzero(np.isin(owner, white) & printed & (kinds == 0))
         if len(pale):
@@ -138,6 +141,16 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
             chosen = chosen[~shows(page, glyphs, turn, chosen)]
     kinds[chosen] = _SWITCHED_OFF
     return kinds
+
+
+def _on_pictures(display: Display, cells: Floats) -> float:
+    """Share of some characters whose middles are on pictures: a receipt is a part of its page."""
+    items, kinds = display.objects
+    left, bottom, right, top = bounds(references(items[np.isin(kinds, _PICTURES)])).T
+    middle = (cells[:, None, :2] + cells[:, None, 2:]) / 2
+    boxes = display.boxes(left, top, right, bottom)
+    inside = ((middle > boxes[:, :2]) & (middle < boxes[:, 2:])).all(axis=2)
+    return float(np.mean(inside.sum(axis=1) > 0))
 
 
 def _below_others(display: Display, glyphs: Glyphs, chosen: Integers) -> Integers:

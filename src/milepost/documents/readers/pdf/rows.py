@@ -8,6 +8,7 @@ column), its blocks are ordered by position: left to right in a row, then from t
 
 from __future__ import annotations
 
+import re
 from statistics import median
 
 from milepost._numpy import np
@@ -16,6 +17,9 @@ from milepost.documents.readers.pdf.records import Line, in_runs
 MAX_BLOCKS = 1000  # a page with more is a map or a drawing, without a reading order
 TIGHT = 1.35  # times the font size: the distance of lines in one field
 MIN_RUN_SHARE = 0.7  # of the lines, in the longest run, for the order of the file to be trusted
+
+
+_TICK = re.compile(r"\[x\]|[xX]|[^\w\s]")
 
 
 def order_flow(lines: list[Line]) -> list[Line]:
@@ -28,7 +32,9 @@ def order_flow(lines: list[Line]) -> list[Line]:
         fields = in_runs(sorted(typed, key=lambda line: line.order), _is_field)
         if len(fields) <= MAX_BLOCKS:
             fields = _by_place(fields)
-        for at, field in reversed([(_place(field[0], ordered), field) for field in fields]):
+        printed = ordered.copy()
+        for field in reversed(fields):
+            at = _beside_label(field[0], printed, ordered)
             ordered[at:at] = field
         return ordered
     lines = sorted(lines, key=lambda line: line.order)
@@ -70,10 +76,31 @@ def _is_near(run: list[Line], line: Line) -> bool:
 def _place(line: Line, ordered: list[Line]) -> int:
     """Index of a stray piece: after the left part of its row, before the lines below it."""
     for at, other in enumerate(ordered):
-        same_row = abs(other.base - line.base) <= 0.5 * min(line.size, other.size)
-        if other.left > line.left if same_row else other.base > line.base:
+        if other.left > line.left if _in_row(line, other) else other.base > line.base:
             return at
     return len(ordered)
+
+
+def _beside_label(line: Line, printed: list[Line], ordered: list[Line]) -> int:
+    """Index of what is typed: after the label to its left, wherever the file has that.
+
+    The label of a tick may be to its right.
+    """
+    near = [other for other in printed if abs(other.base - line.base) <= 0.7 * line.size]
+    labels = [other for other in near if other.left <= line.left]
+    behind = [other for other in near if 0 <= other.left - line.right < 2 * line.size]
+    is_before = bool(behind) and _TICK.fullmatch(line.text) is not None
+    if not (is_before or labels):
+        return _place(line, ordered)
+    if is_before:
+        nearest = min(behind, key=lambda other: other.left)
+    else:
+        nearest = max(labels, key=lambda other: (_in_row(line, other), other.left))
+    return next(at for at, other in enumerate(ordered) if other is nearest) + (not is_before)
+
+
+def _in_row(line: Line, other: Line) -> bool:
+    return abs(other.base - line.base) <= 0.5 * min(line.size, other.size)
 
 
 def _across(run: list[Line]) -> list[Line]:

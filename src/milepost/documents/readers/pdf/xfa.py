@@ -73,14 +73,16 @@ def _named(data: Element, name: str | None) -> list[Element]:
 
 def _words(node: Element, part: str) -> str:
     """Return the words in a part of a text or field, which may be a page of HTML."""
-    found = (each for each in node if local(each) == part)
+    found = [each for each in node if local(each) == part]
+    for picture in (image for each in found for image in every(each, "image")):
+        picture.text = None
     return " ".join(" ".join("".join(each.itertext()) for each in found).split())
 
 
 def _field(field: Element, own: Element | None, group: Element) -> str:
     """Write a field: its label and its value, ``own`` in the data or that of the ``group``."""
     kinds = [local(kind) for each in field if local(each) == "ui" for kind in each]
-    if "button" in kinds:
+    if "button" in kinds or "imageEdit" in kinds:
         return ""
     items = [each for each in field if local(each) == "items"]
     items.sort(key=lambda each: each.get("save") == "1")  # what is shown, and what is stored
