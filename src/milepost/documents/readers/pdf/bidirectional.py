@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Glyphs
     from milepost.documents.readers.pdf.records import Floats, Integers
 
+CELL_GAP = 0.95  # of the font size: beyond it are other cells
 _SAME_BASE = 0.5  # of the font size: vowel signs have baselines of their own
 _MIRRORED = {"(": ")", "[": "]", "{": "}", "«": "»", "‹": "›"}
 _MIRRORED |= {closes: opens for opens, closes in _MIRRORED.items()}
@@ -30,7 +32,7 @@ _LAM, _ALEFS = 0x644, (0x622, 0x623, 0x625, 0x627, 0x671)
 _KINDS = {
     "R": "R", "AL": "R", "L": "L", "EN": "N", "AN": "N", "ES": "S", "CS": "S", "ET": "E"
 }  # fmt: skip
-_RIGHTWARDS = "(?=[^R]*L)[LN](?:[^R]*[LN])?"
+_RIGHTWARDS = "(?=[^RW]*L)[LN](?:[^RW]*[LN])?"
 _ARABIC = re.compile(_RIGHTWARDS + "|N(?:S?N)*|.")
 _HEBREW = re.compile(_RIGHTWARDS + "|E*N(?:S?N)*E*|.")
 """Parts of a line that are read together: those from left to right, and single characters.
@@ -47,7 +49,8 @@ class _Item:
     left: float
     right: float
     size: float
-    kind: str  # R, L or N(umber); E and S where they may belong to a number; else B(lank) or O
+    # R, L or N(umber); E and S where they may belong to a number; B(lank) or W(ide); else O
+    kind: str
 
 
 def in_reading_order(glyphs: Glyphs, ink: Callable[[Sequence[int]], Floats]) -> Glyphs:
@@ -65,7 +68,7 @@ def in_reading_order(glyphs: Glyphs, ink: Callable[[Sequence[int]], Floats]) -> 
         if not letters[line].any():
             continue
         items, lost = _items(glyphs, line, ink)
-        read = _read(items, code)
+        read = _read(_with_gaps(items), code)
         ends = [item.left for item in items[1:]] + [np.inf]
         for item, end in zip(items, ends, strict=True):
             # pdfium shares the width of a glyph out to its letters, and takes some as too wide.
@@ -145,25 +148,38 @@ def _items(
     return sorted(items + letters, key=lambda item: item.left + item.right), lost
 
 
+def _with_gaps(items: list[_Item]) -> list[_Item]:
+    """Put items without glyphs where there is room: between words, or between cells."""
+    parted = items[:1]
+    for one, other in pairwise(items):
+        gap, size = other.left - one.right, max(one.size, other.size)
+        if gap > WORD_GAP * size > 0:
+            kind = "W" if gap > CELL_GAP * size else "B"
+            parted.append(_Item([], one.right, other.left, 0, kind))
+        parted.append(other)
+    return parted
+
+
 def _read(items: list[_Item], code: Integers) -> list[_Item]:
     """Return the items of a line in the order of reading; turns brackets in ``code``."""
     kinds = "".join(item.kind for item in items)
     if kinds.count("R") >= kinds.count("L"):
         return _read_leftwards(items, code)
     read: list[_Item] = []
-    for part in re.finditer("R(?:[^L]*R)?|[^R]", kinds):
+    for part in re.finditer("R(?:[^LW]*R)?|[^R]", kinds):
         inside = items[part.start() : part.end()]
         read += _read_leftwards(inside, code) if part[0][0] == "R" else inside
     return read
 
 
 def _read_leftwards(items: list[_Item], code: Integers) -> list[_Item]:
-    arabic = any(unicodedata.bidirectional(chr(code[item.numbers[0]])) == "AL" for item in items)
+    first = [chr(code[item.numbers[0]]) if item.numbers else " " for item in items]
+    arabic = any(unicodedata.bidirectional(char) == "AL" for char in first)
     kinds = "".join(item.kind for item in items)
     read: list[_Item] = []
     brackets: list[int] = []  # places of those that are mirrored here
     for part in reversed([*(_ARABIC if arabic else _HEBREW).finditer(kinds)]):
-        if len(part[0]) == 1 and chr(code[items[part.start()].numbers[0]]) in _MIRRORED:
+        if len(part[0]) == 1 and first[part.start()] in _MIRRORED:
             brackets.append(len(read))
         read += items[part.start() : part.end()]
     opened: set[str] = set()
@@ -181,5 +197,4 @@ def _read_leftwards(items: list[_Item], code: Integers) -> list[_Item]:
 
 
 def _apart(one: _Item, other: _Item) -> bool:
-    gap = max(one.left - other.right, other.left - one.right)
-    return "B" in one.kind + other.kind or gap > WORD_GAP * one.size
+    return not {"B", "W"}.isdisjoint(one.kind + other.kind)
