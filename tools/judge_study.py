@@ -56,11 +56,11 @@ def rows(path: Path, limit: int) -> dict[str, list[Row]]:
 
 def log_odds(reranker: LandmarkReranker, text: str, sentences: Sequence[str]) -> NDArray[Any]:
     """The verdicts of one window that begins with a text, ``(4,)``."""
-    reading = reranker.judge(text, sentences)
-    if reading is None:
+    judged = reranker.judge(text, sentences)
+    if judged is None:
         return np.zeros(len(VERDICTS), np.float32)
-    assert reading.verdicts is not None
-    return reading.verdicts
+    assert judged[0].verdicts is not None
+    return judged[0].verdicts
 
 
 def odds_of(reranker: LandmarkReranker, asked: Sequence[Row], shift: int = 0) -> NDArray[Any]:

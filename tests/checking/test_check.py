@@ -262,6 +262,15 @@ def test_each_sentence_of_a_text_has_its_own_result() -> None:
             assert each.given == listed.text[each.given_start : each.given_end]
 
 
+def test_the_sentence_of_a_near_place_that_goes_on_to_contradict() -> None:
+    text = "We recorded a tax expense of $86 million in 2022 compared to $53 million in 2021."
+    near = fake_index({"d": text}).check("We recorded a tax expense of $86 million in 2021.")
+    assert near.verdict == "near"
+    assert any("compared to $53 million" in note for note in near.notes)
+    same = fake_index({"d": text}).check("We recorded a tax expense of $86 million for 2022.")
+    assert (same.verdict, same.notes) == ("near", ())
+
+
 @pytest.mark.parametrize(
     ("text", "is_more"),
     [

@@ -112,3 +112,16 @@ def test_a_damaged_reranker_says_so(folder: Path, tmp_path: Path) -> None:
     (copy / RERANKER / "openvino_int8.bin").unlink()
     with pytest.raises(ModelError, match=r"openvino_int8.bin is missing"):
         LandmarkReranker.of(milepost.load(copy))
+
+
+def test_a_claim_is_read_with_the_sentences_around_the_one_that_is_most_about_it():
+    reranker = LandmarkReranker.of(milepost.load("landmark-minilm"))
+    filler = "The keeper of the lighthouse counted ships and wrote their names down. "
+    sentences = [filler] * 60 + ["The queen lays two thousand eggs a day in spring. "]
+    claim = "The queen lays eggs in spring."
+    last, first = reranker.judge(claim, sentences, 60)
+    assert 0 < first <= 60 - 10
+    assert last.cosines.argmax() + first == 60
+    whole, first = reranker.judge(claim, sentences)
+    assert first == 0
+    assert len(whole.cosines) < 60

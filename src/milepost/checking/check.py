@@ -19,6 +19,7 @@ from milepost.checking.claims import (
     AROUND,
     Said,
     as_written,
+    compare,
     judge,
     noted,
     why_not,
@@ -282,15 +283,17 @@ def _said(
     reranker = loaded() if passages else None
     if reranker is None:
         return []
-    said = []
+    said, own = [], read_words(claim)
     for passage in passages[:READ_BY_MODEL]:
         hits = sorted(passage.hits, key=lambda hit: hit.start)
-        window = [hit.text for hit in hits]
-        reading = reranker.judge(as_written(claim, window), window)
-        if reading is None:
+        texts = [hit.text for hit in hits]
+        shared = [compare(own, read_words(text)).coverage for text in texts]
+        judged = reranker.judge(as_written(claim, texts), texts, shared.index(max(shared)))
+        if judged is None:
             return []
+        reading, first = judged
         supported, contradicted, _ = reading.of_claim
-        said.append(Said(supported, contradicted, hits[int(reading.cosines.argmax())]))
+        said.append(Said(supported, contradicted, hits[first + int(reading.cosines.argmax())]))
     return said
 
 

@@ -65,15 +65,21 @@ class LandmarkReranker:
             return None
         return BoundLandmarkReranker(self._encoder, ids, self._head)
 
-    def judge(self, claim: str, window: Sequence[str]) -> WindowReading | None:
-        """Read a window of sentences with a claim, which is one, in front, as far as it fits.
+    def judge(
+        self, claim: str, sentences: Sequence[str], most_about: int = 0
+    ) -> tuple[WindowReading, int] | None:
+        """Read sentences with a claim, which is one, in front: those around one that fit.
 
-        None if the model gives no verdicts, or the claim is too long.
+        Returns:
+            The reading and the number of the first sentence read; None if the model gives no
+            verdicts, or the claim is too long.
         """
         bound = self.for_query(claim)
         if bound is None or self._head is None:
             return None
-        return bound.read([_fitting(bound.tokens(window), bound.room)])[0]
+        tokens = bound.tokens(sentences)
+        part = _fitting([len(ids) + 1 for ids in tokens], most_about, bound.room)
+        return bound.read([tokens[part.start : part.stop]])[0], part.start
 
 
 class BoundLandmarkReranker:
@@ -103,13 +109,21 @@ class BoundLandmarkReranker:
         ]
 
 
-def _fitting(sentences: Sequence[Sequence[int]], room: int) -> Sequence[Sequence[int]]:
-    """The first sentences that fit in ``room`` tokens, each with its landmark."""
-    for number, ids in enumerate(sentences):
-        room -= len(ids) + 1
-        if room < 0:
-            return sentences[:number]
-    return sentences
+def _fitting(sizes: Sequence[int], middle: int, room: int) -> range:
+    """The sentences around one that fit in ``room`` tokens, as many before it as behind."""
+    first, last = middle, middle + 1
+    room -= sizes[middle]
+    while True:
+        before = first > 0 and sizes[first - 1] <= room
+        behind = last < len(sizes) and sizes[last] <= room
+        if not (before or behind):
+            return range(first, last)
+        if behind and (not before or last - middle <= middle - first + 1):
+            room -= sizes[last]
+            last += 1
+        else:
+            first -= 1
+            room -= sizes[first]
 
 
 class LoadingReranker:

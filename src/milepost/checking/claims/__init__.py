@@ -7,6 +7,16 @@ model, if there is one; what that cannot is "related".
 
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
 from milepost.checking.claims.rewording import as_written
-from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
+from milepost.checking.claims.verdict import Judgement, Said, compare, judge, why_not
 
-__all__ = ["AROUND", "Judgement", "Said", "as_written", "judge", "noted", "why_not", "with_kinds"]
+__all__ = [
+    "AROUND",
+    "Judgement",
+    "Said",
+    "as_written",
+    "compare",
+    "judge",
+    "noted",
+    "why_not",
+    "with_kinds",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
@@ -16,6 +17,12 @@ from milepost.verdicts import DifferenceKind
 
 _CLAUSE = re.compile(r"[,;:]|\band\b|\bbut\b")
 _COMPARATIVES = frozenset("more less fewer later earlier older younger longer shorter".split())
+_COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|against|(?:up|down) from)\b")
+_RELATIVE = re.compile(
+    r"\b(?:years?|quarters?|months?|weeks?|days?|decades?) (?:before|earlier|later|ago|after)\b"
+    r"|\b(?:previous|preceding|prior) (?:year|quarter|month|decade)\b"
+)
+"""A date that a sentence gives by another one."""
 _CELL = re.compile(r"(?:^|(?<= \| ))([^|:]+): (-?[\d.,]+)(?= \||\s*$)")
 
 
@@ -60,6 +67,8 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             _shares_unit(each, one) for one in sentence.quantities
         ):
             continue
+        if each.kind == "date" and _RELATIVE.search(sentence.text):
+            continue
         same = [other for other in held if same_place(each, other, claim, sentence)]
         if not same:
             if any(map(each.allows, (*sentence.quantities, *near))):
@@ -97,16 +106,26 @@ def _dated(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
 
 
 def _by_date(number: Quantity, reading: Reading) -> list[tuple[Quantity, Quantity]]:
-    """The numbers comparable to one, each with its date; none where one clause has not both."""
+    """The numbers comparable to one, each with its date; none where one clause has not both.
+
+    Numbers that are compared, "40 compared to 35 in 2021", have their dates on their sides.
+    """
     found = [each for each in reading.quantities if each.kind == "date" or comparable(number, each)]
-    pairs = []
-    for pair in zip(found[::2], found[1::2], strict=False):
-        between = reading.text[pair[0].end : pair[1].start].lstrip(" ,")
-        if pair[0].kind == pair[1].kind or _CLAUSE.search(between):
+    borders = [match.start() for match in _COMPARED.finditer(reading.text)]
+    sides = groupby(found, key=lambda each: bisect(borders, each.start))
+    parts = [[*side] for _, side in sides if borders]
+    if not borders:
+        parts = [found[at : at + 2] for at in range(0, len(found), 2)]
+        if len(found) % 2 or len({part[0].kind for part in parts}) > 1:
             return []
-        pairs.append(pair if pair[1].kind == "date" else pair[::-1])
-    is_alike = len({each.kind for each in found[::2]}) == 1
-    return pairs if is_alike and len(found) % 2 == 0 else []
+    pairs = []
+    for one, *others in parts:
+        for other in others:
+            between = reading.text[one.end : other.start].lstrip(" ,")
+            if len(others) > 1 or one.kind == other.kind or _CLAUSE.search(between):
+                return []
+            pairs.append((one, other) if other.kind == "date" else (other, one))
+    return pairs
 
 
 def _shares_unit(each: Quantity, other: Quantity) -> bool:
@@ -259,6 +278,14 @@ def _is_prefixed(one: str, other: str) -> bool:
 
 
 def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    for word, other in opposed(claim, sentence):
+        # "The total increased, with a decrease in costs" says both.
+        if not sentence.by_base.keys() & OPPOSITES[other.base]:
+            yield Conflict("opposite", _span(word), _span(other))
+
+
+def opposed(claim: Reading, sentence: Reading) -> Iterator[tuple[Word, Word]]:
+    """Words of a claim that a sentence has not, and words of it that mean the opposite."""
     if reordered(claim, sentence):  # "A is larger than B" of "B is smaller than A"
         return
     for word in claim.words:
@@ -267,7 +294,7 @@ def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
         for opposite in sorted(OPPOSITES[word.base]):
             for other in sentence.by_base.get(opposite, ()):
                 if opposite not in claim.by_base and word.is_denied == other.is_denied:
-                    yield Conflict("opposite", _span(word), _span(other))
+                    yield word, other
                     break
 
 
@@ -291,8 +318,9 @@ def _shared(reading: Reading) -> Iterator[tuple[Word | Quantity, float, Word]]:
         focus = next((each for each in behind if each.is_content), None)
         if share is None or focus is None:
             continue
-        if share == 1.0 and behind[0].text.lower() == "but":  # "all but three"
-            share = 0.8
+        before = reading.words[word.at - 1].text.lower() if word.at else ""
+        if share == 1.0 and (behind[0].text.lower() == "but" or before == "not"):
+            share = 0.8 if before != "not" else 0.5  # "all but three", "not all"
         yield word, share, focus
     for each in reading.quantities:
         behind_it = [word for word in reading.words if word.start >= each.end][:4]

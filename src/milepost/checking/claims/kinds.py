@@ -74,13 +74,17 @@ def noted(found: CheckResult, around: Sequence[str]) -> CheckResult:
         return found
     starts = [min(AROUND, each.start) for each in places]
     parts = zip(around, starts, places, strict=False)
-    said = [_qualified(text, at, at + each.end - each.start) for text, at, each in parts]
+    own = read(found.text) if found.verdict == "near" else None
+    said = [_qualified(text, at, at + each.end - each.start, own) for text, at, each in parts]
     notes = [f"the sentence there says more: {' '.join(said[0].split())}"] if all(said) else []
     return replace(found, notes=(*found.notes, *notes))
 
 
-def _qualified(text: str, start: int, end: int) -> str:
-    """The sentence around a part of an English text if it denies or restricts the part, else ""."""
+def _qualified(text: str, start: int, end: int, claim: Reading | None) -> str:
+    """The sentence around a part of an English text if it denies or restricts the part, else "".
+
+    Or if it contradicts a claim of which the part has nearly all words.
+    """
     spans = [each for each in split(text) if each[0] < end and start < each[1]]
     first = spans[0][0]
     whole, part = read(text[first : spans[-1][1]]), read(text[start:end])
@@ -90,5 +94,9 @@ def _qualified(text: str, start: int, end: int) -> str:
 
     outside = (each.scope for each in whole.negations if not is_inside(each.word))
     is_denied = any(is_inside(word) for scope in outside for word in scope)
-    is_changed = is_denied or whole.frames - part.frames
+    is_changed = bool(is_denied or whole.frames - part.frames)
+    if claim is not None and not is_changed:
+        is_changed = any(
+            not start <= first + each.found[0] < end for each in conflicts(claim, whole)
+        )
     return whole.text.strip() if is_changed and is_english(whole, text) else ""

@@ -77,7 +77,10 @@ _PERIOD = late(
     r"|(?P<adverb>hour|dai|week|month|quarter|year|annual)ly)\b",
     re.IGNORECASE,
 )
-_ROLE = late(r"\b(from|to|by)\s+(?:the\s)?$", re.IGNORECASE)
+_ROLE = late(
+    r"(?<!compared )(?<!close )(?<!equal )(?<!relative )(?<!due )\b(from|to|by)\s+(?:the\s)?$",
+    re.IGNORECASE,
+)
 _PLUS = late(
     r"\s?(?:\+|(?:or|and) (?:(?P<up>more|over|above|older|higher|longer)"
     r"|(?:less|fewer|under|below|younger|lower|shorter))\b)",

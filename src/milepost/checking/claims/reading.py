@@ -95,9 +95,12 @@ class Reading:
 
     def find(self, word: Word) -> list[Word]:
         """The words that are forms of a word."""
-        if word.base in self.by_base:
-            return self.by_base[word.base]
-        return next((held for other, held in self.by_base.items() if alike(word.base, other)), [])
+        held = self.by_base.get(word.base)
+        if held is None:
+            alike_ones = (own for other, own in self.by_base.items() if alike(word.base, other))
+            held = next(alike_ones, [])
+        side = _side(word)
+        return [place for place in held if side is None or _side(place) in (None, side)]
 
     def says(self, word: Word) -> bool:
         """Whether it has a form of a word, or "not open" where that is "closed"."""
@@ -116,12 +119,20 @@ class Reading:
                 yield other
 
 
+_PARTY = late(r"(?:ee|er|or)s?$")
+"""The end of words for who does something, and to whom it is done."""
 _ENDINGS = frozenset(
     """
-    s es ed d ing er or ion al ly ment ity ness ist ism ian an n ic ous e i y ers iv ation age
-    ur t ance ence ier ial eer ship hood ful less ish ese ar ari ative at ize is
+    ed d ing er or ion al ly ment ity ness ist ism ian an n ic ous e i y ers iv ation age
+    ur t ance ence ier ial eer ship hood ful ish ese ar ari ative at ize is
     """.split()
 )
+
+
+def _side(word: Word) -> str | None:
+    """Tell "employer" and "employee", "lessor" and "lessee" apart, which have like stems."""
+    found = _PARTY.search(word.text.lower())
+    return found and ("done to" if found[0].startswith("ee") else "doing")
 
 
 def alike(one: str, other: str) -> bool:

@@ -116,6 +116,28 @@ def is_split(claim: Reading, sentence: Reading) -> bool:
     return False
 
 
+def is_crossed(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim joins the first of two with what "respectively" says of the second."""
+    end = sentence.text.lower().find("respectively")
+    items: list[Word | Quantity] = [*sentence.words, *sentence.quantities]
+    items.sort(key=attrgetter("start"))
+    pairs = [
+        (one, other)
+        for one, middle, other in zip(items, items[1:], items[2:], strict=False)
+        if isinstance(middle, Word) and middle.text.lower() == "and" and other.start < end
+    ]
+    if len(pairs) < 2:
+        return False
+
+    def said(item: Word | Quantity) -> bool:
+        if isinstance(item, Word):
+            return bool(claim.find(item))
+        return any(each.allows(item) for each in claim.quantities)
+
+    sides = [[said(one), said(other)] for one, other in (pairs[0], pairs[-1])]
+    return sorted(sides) == [[False, True], [True, False]]
+
+
 def _clauses(sentence: Reading, border: re.Pattern[str]) -> Callable[[Word | Quantity], int]:
     ends = [found.end() for found in border.finditer(sentence.text)]
     return lambda place: bisect_right(ends, place.start)

@@ -12,6 +12,7 @@ from milepost.checking.claims.conflicts import (
     conflicts,
     denied_alone,
     is_name_of_two,
+    opposed,
     renamed,
     reordered,
     replaced,
@@ -20,7 +21,13 @@ from milepost.checking.claims.conflicts import (
 from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import comparable
 from milepost.checking.claims.reading import Reading, Word, read
-from milepost.checking.claims.turned import is_of_another, is_split, is_swapped, is_turned
+from milepost.checking.claims.turned import (
+    is_crossed,
+    is_of_another,
+    is_split,
+    is_swapped,
+    is_turned,
+)
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
@@ -194,7 +201,9 @@ def _has_facts(claim: Reading, passage: Passage) -> bool:
     return (
         not renamed(claim, texts)
         and not any(is_of_another(claim, text) for text in texts)
-        and not any(is_turned(claim, text) or is_split(claim, text) for text in whole)
+        and not any(
+            each(claim, text) for text in whole for each in (is_turned, is_split, is_crossed)
+        )
     )
 
 
@@ -352,14 +361,15 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
         sentence.frames - claim.frames or reordered(claim, sentence) or is_turned(claim, sentence)
     ):
         return False
-    if "exception" in claim.frames - sentence.frames:
+    if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
         return False
     for each in sentence.quantities:
         if each.unit == "ordinal" and not any(each.follows(other) for other in claim.quantities):
             behind = next((word for word in sentence.words if word.start >= each.end), None)
             if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
-    if is_swapped(claim, sentence) or is_of_another(claim, sentence) or is_split(claim, sentence):
+    turned = (is_swapped, is_of_another, is_split, is_crossed)
+    if any(each(claim, sentence) for each in turned):
         return False
     if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
         return False

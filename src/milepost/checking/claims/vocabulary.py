@@ -74,7 +74,7 @@ PREVENTING = frozenset(
 NOT_DENYING = frozenset(
     (negation, word)
     for negation, words in {
-        "not": "only just merely necessarily less more until for later",
+        "not": "only just merely necessarily less more until for later all every each always both",
         "no": "doubt later earlier more less fewer matter",
         "cannot": "but",
         "nothing": "but",
