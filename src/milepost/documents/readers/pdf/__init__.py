@@ -8,6 +8,7 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     annotations  values of fields, notes and boxes → a part of the page
     writing   the objects that draw them; with glyphs, the only file that calls pdfium for text
     native    calls of pdfium with plain handles
+    bidirectional  lines from right to left → the order in which they are read
     vertical  characters below each other → columns, turned to lie on their side
     hidden    characters that cannot be seen        picture  the drawn page, to see that
     records   what a printed line holds

@@ -9,6 +9,7 @@ backwards, without embeddings.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,18 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milepost.documents.readers.pdf.repair import WORD_GAP
+from milepost.documents.readers.pdf.repair import WIDE_GAP, WORD_GAP
 from milepost.documents.readers.pdf.writing import right_to_left
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Glyphs
     from milepost.documents.readers.pdf.records import Floats, Integers
 
-CELL_GAP = 0.95  # of the font size: beyond it are other cells
 _SAME_BASE = 0.5  # of the font size: vowel signs have baselines of their own
 _MIRRORED = {"(": ")", "[": "]", "{": "}", "«": "»", "‹": "›"}
 _MIRRORED |= {closes: opens for opens, closes in _MIRRORED.items()}
-_LAM, _ALEFS = 0x644, (0x622, 0x623, 0x625, 0x627, 0x671)
+_LAM, _ALEFS = "ل", "آأإاٱ"
 _KINDS = {
     "R": "R", "AL": "R", "L": "L", "EN": "N", "AN": "N", "ES": "S", "CS": "S", "ET": "E"
 }  # fmt: skip
@@ -63,11 +63,13 @@ def in_reading_order(glyphs: Glyphs, ink: Callable[[Sequence[int]], Floats]) -> 
     letters = right_to_left(glyphs.code)
     if not letters.any():
         return glyphs
-    order, code, cell = np.arange(len(glyphs.code)), glyphs.code.copy(), glyphs.cell.copy()
+    order, cell = np.arange(len(glyphs.code)), glyphs.cell.copy()
+    code = np.minimum(glyphs.code, sys.maxunicode)
+    chars = [*map(chr, code.tolist())]
     for line in _lines(glyphs):
         if not letters[line].any():
             continue
-        items, lost = _items(glyphs, line, ink)
+        items, lost = _items(glyphs, chars, line, ink)
         read = _read(_with_gaps(items), code)
         ends = [item.left for item in items[1:]] + [np.inf]
         for item, end in zip(items, ends, strict=True):
@@ -102,7 +104,7 @@ def _lines(glyphs: Glyphs) -> list[Integers]:
 
 
 def _items(
-    glyphs: Glyphs, line: Integers, ink: Callable[[Sequence[int]], Floats]
+    glyphs: Glyphs, chars: Sequence[str], line: Integers, ink: Callable[[Sequence[int]], Floats]
 ) -> tuple[list[_Item], list[int]]:
     """Return the items of a line from left to right, and blanks that have no place in it.
 
@@ -118,13 +120,13 @@ def _items(
             lost.append(number)
     letters, signs = list[_Item](), list[int]()
     for number in line[glyphs.size[line] > 0].tolist():
-        if unicodedata.combining(chr(glyphs.code[number])):
+        if unicodedata.combining(chars[number]):
             signs.append(number)
         elif letters and (glyphs.base[letters[-1].numbers[-1]] == glyphs.base[number]).all():
             letters[-1].numbers.append(number)  # pdfium has a ligature as several letters
         else:
             left, _, right, _ = glyphs.cell[number].tolist()
-            kind = _KINDS.get(unicodedata.bidirectional(chr(glyphs.code[number])), "O")
+            kind = _KINDS.get(unicodedata.bidirectional(chars[number]), "O")
             letters.append(_Item([number], left, right, float(glyphs.size[number]), kind))
     if not letters:
         return [], line.tolist()
@@ -140,10 +142,10 @@ def _items(
         nearest.numbers.append(number)
     for item in letters:
         one, *more = item.numbers
-        if more and glyphs.code[one] in _ALEFS and glyphs.code[more[0]] == _LAM:
+        if more and chars[one] in _ALEFS and chars[more[0]] == _LAM:
             # No letter is joined to an alef before it: pdfium reverses ligatures at times.
             one, more[0] = more[0], one
-        more.sort(key=lambda number: unicodedata.combining(chr(glyphs.code[number])))
+        more.sort(key=lambda number: unicodedata.combining(chars[number]))
         item.numbers = [one, *more]
     return sorted(items + letters, key=lambda item: item.left + item.right), lost
 
@@ -154,7 +156,7 @@ def _with_gaps(items: list[_Item]) -> list[_Item]:
     for one, other in pairwise(items):
         gap, size = other.left - one.right, max(one.size, other.size)
         if gap > WORD_GAP * size > 0:
-            kind = "W" if gap > CELL_GAP * size else "B"
+            kind = "W" if gap > WIDE_GAP * size else "B"
             parted.append(_Item([], one.right, other.left, 0, kind))
         parted.append(other)
     return parted

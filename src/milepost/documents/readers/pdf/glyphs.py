@@ -194,7 +194,7 @@ def _unknown(handle: Any, glyphs: Glyphs) -> int:
     code = glyphs.code
     seen = (glyphs.hidden == 0) & ~glyphs.generated & ~are_blank(code)
     control = seen & ((code < 32) | ((code > 126) & (code < 160)))
-    lost = control | (seen & (code >= 0xE000) & (code < 0xF900))
+    lost = control | (seen & (((code >= 0xE000) & (code < 0xF900)) | (code == 0xFFFD)))
     around = np.pad(seen, 1)
     lost &= around[:-2] | around[2:]
     if (control & lost).any():

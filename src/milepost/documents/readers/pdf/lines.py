@@ -18,6 +18,7 @@ from milepost.documents.readers.pdf.glyphs import Glyphs
 from milepost.documents.readers.pdf.records import Flags, Floats, Frame, Integers, Line
 from milepost.documents.readers.pdf.repair import (
     MOST_WIDE,
+    WIDE_GAP,
     WORD_GAP,
     figures_apart,
     repaired,
@@ -28,7 +29,6 @@ from milepost.documents.readers.pdf.repair import (
 from milepost.documents.readers.pdf.writing import right_to_left
 from milepost.documents.readers.scripts import END, LOWERED, RAISED
 
-WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
 BREAK_GAP = 0.08  # of a space where pdfium breaks the line, which it does too often
 SPACE = 0.5  # of the font size: the widest usual space
 _FAR = 3.0  # of the font size: wider than any letter

@@ -18,6 +18,7 @@ from milepost.documents.readers.pdf.records import Flags, Integers, Line
 from milepost.documents.readers.pdf.writing import runs_left
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, forms
 
+WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
 WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
 ITEM_GAP = 2.6  # between the bullet of a list item and its words
 _MONEY = "$€£¥₩"
