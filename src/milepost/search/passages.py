@@ -197,11 +197,6 @@ class _Taken:
                 self.runs += 1 - self.joins(number)
                 self.numbers.add(number)
 
-    def close(self) -> None:
-        """Keep further sentences from joining the passages."""
-        for first, last in _spans(self.numbers, self._starts):
-            self.closed.update((first - 1, first, last, last + 1))
-
     def is_apart(self, number: int) -> bool:
         """Whether a sentence is in no passage, and next to none."""
         return number not in self.numbers and not self.joins(number)
