@@ -84,6 +84,22 @@ def test_what_is_typed_stands_at_its_label_wherever_the_file_has_that() -> None:
     )
 
 
+def test_labels_above_fields_and_names_of_columns() -> None:
+    """A field follows the label above it; below the names of columns, fields are rows."""
+    labels = [
+        (72, 700, "Surname:"),
+        (320, 700, "Company:"),
+        (72, 660, "Town:"),
+        (320, 660, "Place:"),
+    ]
+    notes = [(72, 685, "Meier"), (320, 685, "Acme"), (72, 645, "Bern"), (320, 645, "Basel")]
+    assert _typed(labels, notes) == "Surname: Meier Company: Acme Town: Bern Place: Basel"
+    table = [(72, 685, "Bolts"), (320, 685, "12"), (72, 670, "Nuts"), (320, 670, "40")]
+    assert _typed([(72, 700, "Item"), (320, 700, "Pieces")], table) == (
+        "Item Pieces Bolts 12 Nuts 40"
+    )
+
+
 def test_long_answers_are_no_column_of_text() -> None:
     labels = [(72, 700 - 30 * row, f"Question of this form, number {row}") for row in range(4)]
     answers = [(320, 700 - 30 * row, f"an answer as long, {row}") for row in range(4)]

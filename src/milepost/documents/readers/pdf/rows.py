@@ -34,7 +34,7 @@ def order_flow(lines: list[Line]) -> list[Line]:
             fields = _by_place(fields)
         printed = ordered.copy()
         for field in reversed(fields):
-            at = _beside_label(field[0], printed, ordered)
+            at = _at_label(field[0], printed, ordered)
             ordered[at:at] = field
         return ordered
     lines = sorted(lines, key=lambda line: line.order)
@@ -81,22 +81,38 @@ def _place(line: Line, ordered: list[Line]) -> int:
     return len(ordered)
 
 
-def _beside_label(line: Line, printed: list[Line], ordered: list[Line]) -> int:
+def _at_label(line: Line, printed: list[Line], ordered: list[Line]) -> int:
     """Index of what is typed: after the label to its left, wherever the file has that.
 
-    The label of a tick may be to its right.
+    The label of a tick may be to its right, another one above its field.
     """
     near = [other for other in printed if abs(other.base - line.base) <= 0.7 * line.size]
     labels = [other for other in near if other.left <= line.left]
     behind = [other for other in near if 0 <= other.left - line.right < 2 * line.size]
     is_before = bool(behind) and _TICK.fullmatch(line.text) is not None
-    if not (is_before or labels):
-        return _place(line, ordered)
+    nearest: Line | None
     if is_before:
         nearest = min(behind, key=lambda other: other.left)
-    else:
+    elif labels:
         nearest = max(labels, key=lambda other: (_in_row(line, other), other.left))
+    else:
+        nearest = _label_above(line, printed)
+    if nearest is None:
+        return _place(line, ordered)
     return next(at for at, other in enumerate(ordered) if other is nearest) + (not is_before)
+
+
+def _label_above(line: Line, printed: list[Line]) -> Line | None:
+    """The label right above a field; one without a colon may be the name of a column."""
+    above = [
+        other
+        for other in printed
+        if 0 < line.base - other.base < 2.2 * line.size
+        and other.left < line.right
+        and line.left < other.right
+    ]
+    nearest = max(above, key=lambda other: other.base, default=None)
+    return nearest if nearest and nearest.text.endswith(":") else None
 
 
 def _in_row(line: Line, other: Line) -> bool:
