@@ -358,7 +358,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     if own & EXCLUSIVE and not around & EXCLUSIVE:
         return False
     if all(map(sentence.find, claim.content)) and (
-        sentence.frames - claim.frames or reordered(claim, sentence) or is_turned(claim, sentence)
+        sentence.frames - claim.frames or reordered(claim, sentence)
     ):
         return False
     if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
@@ -368,7 +368,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
             behind = next((word for word in sentence.words if word.start >= each.end), None)
             if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
-    turned = (is_swapped, is_of_another, is_split, is_crossed)
+    turned = (is_turned, is_swapped, is_of_another, is_split, is_crossed)
     if any(each(claim, sentence) for each in turned):
         return False
     if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):

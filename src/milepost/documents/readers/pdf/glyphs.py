@@ -266,11 +266,14 @@ class Display:
     @cached_property
     def paths(self) -> tuple[Integers, Floats]:
         """Places of the paths among the objects, and their displayed boxes; none of a drawing."""
-        items, kinds = self.objects
-        places = np.flatnonzero(kinds == pdfium.FPDF_PAGEOBJ_PATH)
+        places = np.flatnonzero(self.objects[1] == pdfium.FPDF_PAGEOBJ_PATH)
         places = places if len(places) <= _DRAWING else NONE
-        left, bottom, right, top = bounds(references(items[places])).T
-        return places, self.boxes(left, top, right, bottom)
+        return places, self.boxes_of(places)
+
+    def boxes_of(self, places: Integers) -> Floats:
+        """Displayed boxes ``(n, 4)`` of some objects, by their places among those of the page."""
+        left, bottom, right, top = bounds(references(self.objects[0][places])).T
+        return self.boxes(left, top, right, bottom)
 
     def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Convert points of the page to displayed ones."""

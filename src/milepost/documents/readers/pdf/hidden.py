@@ -24,7 +24,6 @@ from milepost.documents.readers.pdf.picture import (
     MAX_DEPTH,
     MOSTLY,
     PALE,
-    bounds,
     covered,
     drawn,
     objects,
@@ -145,10 +144,8 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
 
 def _on_pictures(display: Display, cells: Floats) -> float:
     """Share of some characters whose middles are on pictures: a receipt is a part of its page."""
-    items, kinds = display.objects
-    left, bottom, right, top = bounds(references(items[np.isin(kinds, _PICTURES)])).T
+    boxes = display.boxes_of(np.flatnonzero(np.isin(display.objects[1], _PICTURES)))
     middle = (cells[:, None, :2] + cells[:, None, 2:]) / 2
-    boxes = display.boxes(left, top, right, bottom)
     inside = ((middle > boxes[:, :2]) & (middle < boxes[:, 2:])).all(axis=2)
     return float(np.mean(inside.sum(axis=1) > 0))
 
@@ -164,8 +161,7 @@ def _below_others(display: Display, glyphs: Glyphs, chosen: Integers) -> Integer
     if glyphs.typed is not None:  # the last object holds what is typed and drawn on the page
         others = np.append(others, len(items) - 1)
     if len(others):
-        left, bottom, right, top = bounds(references(items[others])).T
-        boxes = np.vstack([boxes, display.boxes(left, top, right, bottom)])
+        boxes = np.vstack([boxes, display.boxes_of(others)])
         places = np.concatenate([places, others])
     large = (boxes[:, 2:] - boxes[:, :2] >= _SIDE).all(axis=1)
     if len(items):  # what is drawn before the first letter hides none

@@ -23,12 +23,12 @@ export function expandHits(scores, offsets, lengths, most, threshold, banned, co
   const starts = new Set(offsets);
   const closed = closedBorders(starts, banned);
   const taken = new Set();
+  const isApart = (number) => !taken.has(number) && !joins(number, taken, starts);
   let runs = 0;
   for (const { first, last } of cores ? bestFirst(scores, cores) : sentences(scores, banned)) {
     const inside = Array.from({ length: last - first }, (_, more) => first + more);
     if (inside.every((number) => taken.has(number))) continue;
     if (runs >= Math.max(most, JOINED)) break;
-    const isApart = (number) => !taken.has(number) && !joins(number, taken, starts);
     if (runs >= JOINED && !inside.every(isApart)) continue;
     if (inside.length === 1 && besideLength(lengths, first, taken, starts) >= LONG) {
       closed.add(first).add(last); // it stands beside a passage that is long enough
