@@ -55,6 +55,32 @@ def test_words_in_other_roles_do_not_support(sentence: str, holds: str, fails: s
 
 
 @pytest.mark.parametrize(
+    ("sentence", "holds", "fails"),
+    [
+        ("Some of the shares were owned by them.", "Some of the shares were owned by them.",
+         "The shares were all owned by them."),
+        ("The houses were not all sold.", "The houses were not all sold.",
+         "The houses were all sold."),
+        ("Ann Hill voted against the bill.", "Ann Hill voted against the bill.",
+         "Ann Hill voted for the bill."),
+        ("The patients were unaware of it.", "The patients were not aware of it.",
+         "The patients were aware of it."),
+        ("The packet has 87 bytes.", "The packet has less than 90 bytes.",
+         "The packet is smaller than 80 bytes."),
+    ],
+)  # fmt: skip
+def test_words_in_other_places_contradict(sentence: str, holds: str, fails: str) -> None:
+    assert judge(holds, [passage(sentence)]).verdict == "supported"
+    assert judge(fails, [passage(sentence)]).verdict == "contradicted"
+
+
+def test_not_before_a_date_denies_nothing_after_it() -> None:
+    about = passage("The report may not be sold before January.")
+    assert judge("The report may be sold from January on.", [about]).verdict == "related"
+    assert judge("The report may be sold before January.", [about]).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
     ("sentence", "fails"),
     [(FIRM, "The firm's sales fell in 2022."), (VOTE, "Guests may vote."),
      (HEIR, "The brother sold the lower mill to the owner."), (TRIAL, "Mark Hale led the trial.")],

@@ -288,7 +288,9 @@ def _said(
         hits = sorted(passage.hits, key=lambda hit: hit.start)
         texts = [hit.text for hit in hits]
         shared = [compare(own, read_words(text)).coverage for text in texts]
-        judged = reranker.judge(as_written(claim, texts), texts, shared.index(max(shared)))
+        most = shared.index(max(shared))
+        written = as_written(claim, [texts[most], *texts])
+        judged = reranker.judge(written, texts, most)
         if judged is None:
             return []
         reading, first = judged

@@ -6,12 +6,12 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby
 
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Negation, Reading, Word, read
-from milepost.checking.claims.vocabulary import OFFICES, OPPOSITES, PREFIXES, QUANTIFIERS
-from milepost.documents.abbreviations import TITLES
+from milepost.checking.claims.turned import reordered
+from milepost.checking.claims.vocabulary import OPPOSITES, QUANTIFIERS, is_prefixed
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
 
@@ -23,6 +23,8 @@ _RELATIVE = re.compile(
     r"|\b(?:previous|preceding|prior) (?:year|quarter|month|decade)\b"
 )
 """A date that a sentence gives by another one."""
+_DIRECTIONS = {"for": "against", "against": "for", "to": "from", "from": "to"}
+_HAVE_OR_BE = frozenset(["be", "have"])  # stems
 _CELL = re.compile(r"(?:^|(?<= \| ))([^|:]+): (-?[\d.,]+)(?= \||\s*$)")
 
 
@@ -48,6 +50,7 @@ def conflicts(
         _negations(claim, sentence),
         _prefixed(claim, sentence),
         _opposites(claim, sentence),
+        _directions(claim, sentence),
         _shares(claim, sentence),
         _names(claim, sentence),
         _cells(claim, sentence),
@@ -160,6 +163,8 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             focus = _denied(negation, own, other)
             if focus is None or _answered(negation.scope, other) or own.frames != other.frames:
                 continue
+            if _bounds_date(negation, own) and not _bounds_date(negation, other):
+                continue
             if is_claim and any(
                 each.value == 0.0 and each.kind == "number" for each in other.quantities
             ):
@@ -177,6 +182,15 @@ def _denied(negation: Negation, own: Reading, other: Reading) -> Word | None:
         if all(place.is_denied for place in own.find(word)):
             return word
     return None
+
+
+def _bounds_date(negation: Negation, reading: Reading) -> bool:
+    """Whether a text has a date behind words of a negation, "not be sold before 2020"."""
+    held = [place for word in negation.scope[:1] for place in reading.find(word)]
+    return any(
+        each.role in ("before", "after") and any(word.start < each.start for word in held)
+        for each in reading.quantities
+    )
 
 
 def _answered(scope: Sequence[Word], other: Reading) -> bool:
@@ -199,64 +213,6 @@ def denied_alone(sentence: Reading, claim: Reading) -> bool:
     )
 
 
-def reordered(claim: Reading, sentence: Reading) -> bool:
-    """Whether names have changed places: "B beat A" or "A was beaten by B" of "A beat B"."""
-    places = [
-        held[0].start
-        for word in claim.content
-        if word.text[0].isupper() and (held := sentence.find(word)) and held[0].text[0].isupper()
-    ]
-    by, of_sentence = ("by" in each.by_base for each in (claim, sentence))
-    is_turned = places != sorted(places)
-    return len(places) > 1 and is_turned != (by != of_sentence)
-
-
-def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
-    """Whether texts have another name in front of a last name: "Elena Ruiz" of "Maria Ruiz"."""
-    for word, last in pairwise(claim.words):
-        if is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts):
-            for text in texts:
-                if any(_names_another(word, place, text, claim) for place in text.find(last)):
-                    return True
-    return False
-
-
-def _names_another(first: Word, last: Word, text: Reading, claim: Reading) -> bool:
-    """Whether other names than the first one stand before the last one: no short form of it."""
-    before = []
-    while last.at and is_name_of_two(text.words[last.at - 1], last, text):
-        last = text.words[last.at - 1]
-        before.append(last)
-    others = [each for each in before if each.text.lower() not in TITLES | OFFICES]
-    return bool(others) and not any(
-        each.text[0] == first.text[0] or claim.find(each) for each in others
-    )
-
-
-def is_name_of_two(word: Word, last: Word, reading: Reading) -> bool:
-    """Whether two words are a first name and a last one."""
-    is_capital = word.is_content and word.text[0].isupper()  # it may begin the sentence
-    return is_capital and last.is_name and reading.text[word.end : last.start].isspace()
-
-
-def replaced(claim: Reading, sentence: Reading) -> bool:
-    """Whether the sentence has another word in the place of one of the claim's."""
-    for word in claim.content:
-        if sentence.says(word) or not word.at:
-            continue
-        before, behind = claim.words[word.at - 1], claim.words[word.at + 1 : word.at + 2]
-        for left in sentence.by_base.get(before.base, ()):
-            inside = sentence.words[left.at + 1 : left.at + 4]
-            if behind:
-                same = (each.at for each in inside if each.base == behind[0].base)
-                inside = sentence.words[left.at + 1 : next(same, 0)]
-            elif not before.is_content:
-                continue
-            if any(each.is_content and not claim.says(each) for each in inside):
-                return True
-    return False
-
-
 def _prefixed(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     """Words that are the same but for "un-" or the like in front."""
     for word in claim.content:
@@ -264,7 +220,7 @@ def _prefixed(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             continue
         for other in sentence.content:
             if (
-                _is_prefixed(word.text.lower(), other.text.lower())
+                is_prefixed(word.text, other.text)
                 and not claim.find(other)
                 and word.is_denied == other.is_denied
             ):
@@ -272,16 +228,30 @@ def _prefixed(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                 break
 
 
-def _is_prefixed(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    return len(short) > 3 and any(long == prefix + short for prefix in PREFIXES)
-
-
 def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     for word, other in opposed(claim, sentence):
         # "The total increased, with a decrease in costs" says both.
         if not sentence.by_base.keys() & OPPOSITES[other.base]:
             yield Conflict("opposite", _span(word), _span(other))
+
+
+def _directions(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    """The same words with the opposite between them: "voted for the law" of "against the law"."""
+    for word in claim.words:
+        opposite = _DIRECTIONS.get(word.text.lower())
+        sides = opposite and _neighbours(word, claim)
+        for other in sentence.words if sides else ():
+            if other.text.lower() == opposite and _neighbours(other, sentence) == sides:
+                yield Conflict("opposite", _span(word), _span(other))
+                break
+
+
+def _neighbours(word: Word, reading: Reading) -> tuple[str, str] | None:
+    """The stems of the word in front of a preposition and of the next content word."""
+    before = reading.words[word.at - 1] if word.at else word
+    behind = (each for each in reading.words[word.at + 1 : word.at + 5] if each.is_content)
+    first = next(behind, None)
+    return (before.base, first.base) if before.is_content and first else None
 
 
 def opposed(claim: Reading, sentence: Reading) -> Iterator[tuple[Word, Word]]:
@@ -322,11 +292,24 @@ def _shared(reading: Reading) -> Iterator[tuple[Word | Quantity, float, Word]]:
         if share == 1.0 and (behind[0].text.lower() == "but" or before == "not"):
             share = 0.8 if before != "not" else 0.5  # "all but three", "not all"
         yield word, share, focus
+        subject = _subject(word, reading)
+        if subject is not None:
+            yield word, share, subject
     for each in reading.quantities:
         behind_it = [word for word in reading.words if word.start >= each.end][:4]
         focus = next((word for word in behind_it if word.is_content), None)
         if focus and each.unit == "percent" and behind_it[0].text.lower() == "of":
             yield each, each.value / 100, focus
+
+
+def _subject(word: Word, reading: Reading) -> Word | None:
+    """The noun in front of a quantifier and its verb: "the houses were not all sold"."""
+    before = list(reversed(reading.words[max(0, word.at - 3) : word.at]))
+    while before and (before[0].text.lower() == "not" or before[0].base in _HAVE_OR_BE):
+        del before[0]
+    is_subject = before and before[0].is_content
+    joined = is_subject and not re.search(r"[^\w\s]", reading.text[before[0].end : word.start])
+    return before[0] if joined else None
 
 
 def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:

@@ -31,7 +31,7 @@ _DATE = late(
 _BEFORE_YEAR = late(
     r"(?:\b(?:in|of|since|after|before|by|until|till|from|to|during|about)|[(,])\s*$", re.IGNORECASE
 )
-_BOUND = late(r"\b(before|prior to|after)\s+(?:the\s)?$", re.IGNORECASE)
+DATE_BOUND = late(r"\b(before|prior to|after)\s+(?:the\s)?$", re.IGNORECASE)
 
 
 def dates(text: str) -> Iterator[Quantity]:
@@ -48,7 +48,7 @@ def dates(text: str) -> Iterator[Quantity]:
             if days is not None:
                 found.append((*match.span(), *days, YEARLESS if match["month"] else ""))
     for start, end, low, high, unit in found:
-        bound = _BOUND.search(text[max(0, start - 20) : start])
+        bound = DATE_BOUND.search(text, max(0, start - 20), start)
         role = bound[1].lower().removesuffix("prior to") or "before" if bound else ""
         yield Quantity("date", low, high, unit, start, end, role=role)
 

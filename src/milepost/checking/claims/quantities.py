@@ -62,10 +62,10 @@ _NOTATION = late(
 """Powers of ten, and fractions: "3 × 10^5", "1e6", "2½", "2 1/2", "1/3 of"."""
 _BOUND = late(
     r"(?:(?:(?P<more>>(?!=)|\b(?:more than|over|above|exceed(?:s|ed|ing)?|greater than|higher than"
-    r"|upwards of|longer than|surpass(?:ed|es|ing)?|better than))"
+    r"|(?:larger|bigger|longer|older) than|upwards of|surpass(?:ed|es|ing)?|better than))"
     r"|(?P<least>≥|>=|\b(?:at least|no (?:fewer|less) than|not less than|minimum of))"
-    r"|(?P<less><(?!=)|\b(?:less than|fewer than|under|below|lower than|shorter than|almost"
-    r"|nearly))"
+    r"|(?P<less><(?!=)|\b(?:less than|fewer than|under|below|almost|nearly"
+    r"|(?:lower|smaller|shorter|younger) than))"
     r"|(?P<most>≤|<=|\b(?:at most|up to|no more than|not more than|maximum of|within"
     r"|(?:not|never)(?: to)? exceed(?:s|ed|ing)?))"
     r"|(?P<about>\b(?:about|around|approximately|roughly|some|circa|c\.|estimated)))"

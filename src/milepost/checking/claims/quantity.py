@@ -121,14 +121,15 @@ class Quantity:
             least, most = sorted((abs(self.value), abs(other.value)))
             if most > _FAR * least:
                 return False
-        if self._is_range and other._is_range:
+        if self.is_range and other.is_range:
             slack = 0.1 * max(abs(self.value), abs(other.value))
             return max(abs(self.low - low), abs(self.high - high)) <= slack
         is_other = self.name != other.name and not other.is_open
-        return self._is_range or is_other or (self.low <= low and high <= self.high)
+        return self.is_range or is_other or (self.low <= low and high <= self.high)
 
     @property
-    def _is_range(self) -> bool:
+    def is_range(self) -> bool:
+        """Whether it names two ends, or "about" a number."""
         return not self.is_open and self.high - self.low > 0.1 * abs(self.value)
 
     @property

@@ -21,6 +21,7 @@ from milepost.checking.claims.vocabulary import (
     QUANTIFIERS,
     STATES,
     base,
+    is_prefixed,
 )
 from milepost.documents.abbreviations import TITLES
 from milepost.language.patterns import late
@@ -113,9 +114,11 @@ class Reading:
 
     def complements(self, word: Word) -> Iterator[Word]:
         """Its words that say a word the other way round: "open", denied, of "closed"."""
-        for other in self.words if word.complement else ():
-            is_turned = other.complement == word.text.lower()
-            if is_turned and other.is_denied != word.is_denied:
+        for other in self.words:
+            if other.is_denied == word.is_denied:
+                continue
+            is_state = word.complement and other.complement == word.text.lower()
+            if is_state or is_prefixed(word.text, other.text):
                 yield other
 
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from milepost.checking.claims.quantity import Quantity
+from milepost.checking.claims.dates import DATE_BOUND
+from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, read
 
 
 def as_written(claim: str, sentences: Iterable[str]) -> str:
     """A claim whose numbers and dates are written as in sentences that have the same ones.
 
+    In place of a bound it has the number of theirs that is within it.
+
     Of 131 claims kept aside whose numbers are written in another way, supported ones are told
     from contradicted ones at an AUROC of 77 in place of 73.
 
     >>> as_written("It held 1,200,000 litres.", ["In May it held 1.2 million litres."])
+    'It held 1.2 million litres.'
+    >>> as_written("It held more than a million litres.", ["In May it held 1.2 million litres."])
     'It held 1.2 million litres.'
     >>> as_written("It is not open.", ["In May it is closed."])
     'It is closed.'
@@ -32,6 +37,13 @@ def _numbers(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int,
         same = [written for each, written in there if _is_same(number, each)]
         if same and own.text[number.start : number.end] not in same:
             yield number.start, number.end, same[0]
+        elif not same and _is_bound(number):
+            inside = next(filter(None, (_inside(number, text) for text in texts)), None)
+            bound = DATE_BOUND.search(own.text, 0, number.start)
+            if inside and bound:
+                yield bound.start(), number.end, f"in {inside}"
+            elif inside:
+                yield number.start, number.end, inside
 
 
 def _states(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, str]]:
@@ -44,6 +56,27 @@ def _states(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, 
         if other is not None and before.text.lower() == "not":
             yield before.start, word.end, other.text
             return
+
+
+def _is_bound(number: Quantity) -> bool:
+    """Whether it is "more than 20", "about 20" or "before 1990"."""
+    is_bound = number.is_open or number.is_range
+    return bool(number.role) if number.kind == "date" else is_bound
+
+
+def _inside(bound: Quantity, text: Reading) -> str | None:
+    """The first number of a sentence of which all that could be meant are within a bound."""
+    meant = [each for each in text.quantities if comparable(bound, each)]
+    if all(_is_inside(bound, each) for each in meant):
+        return next((text.text[each.start : each.end] for each in meant), None)
+    return None
+
+
+def _is_inside(bound: Quantity, other: Quantity) -> bool:
+    """Whether a number is within a bound, and near the middle of a range."""
+    if _is_bound(other) or not bound.follows(other):
+        return False
+    return not bound.is_range or abs(other.value - bound.value) <= 0.1 * abs(bound.value)
 
 
 def _is_same(one: Quantity, other: Quantity) -> bool:

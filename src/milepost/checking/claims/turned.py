@@ -10,7 +10,8 @@ from operator import attrgetter
 
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import is_verb
+from milepost.checking.claims.vocabulary import OFFICES, is_verb
+from milepost.documents.abbreviations import TITLES
 
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
 _SENTENCE = re.compile(
@@ -45,6 +46,64 @@ def is_turned(claim: Reading, sentence: Reading) -> bool:
     first, *middle, last = held
     others = [start for places in middle for start in places]
     return max(last) < min(others) and max(others) < min(first)
+
+
+def reordered(claim: Reading, sentence: Reading) -> bool:
+    """Whether names have changed places: "B beat A" or "A was beaten by B" of "A beat B"."""
+    places = [
+        held[0].start
+        for word in claim.content
+        if word.text[0].isupper() and (held := sentence.find(word)) and held[0].text[0].isupper()
+    ]
+    by, of_sentence = ("by" in each.by_base for each in (claim, sentence))
+    is_turned = places != sorted(places)
+    return len(places) > 1 and is_turned != (by != of_sentence)
+
+
+def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether texts have another name in front of a last name: "Elena Ruiz" of "Maria Ruiz"."""
+    for word, last in pairwise(claim.words):
+        if is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts):
+            for text in texts:
+                if any(_names_another(word, place, text, claim) for place in text.find(last)):
+                    return True
+    return False
+
+
+def _names_another(first: Word, last: Word, text: Reading, claim: Reading) -> bool:
+    """Whether other names than the first one stand before the last one: no short form of it."""
+    before = []
+    while last.at and is_name_of_two(text.words[last.at - 1], last, text):
+        last = text.words[last.at - 1]
+        before.append(last)
+    others = [each for each in before if each.text.lower() not in TITLES | OFFICES]
+    return bool(others) and not any(
+        each.text[0] == first.text[0] or claim.find(each) for each in others
+    )
+
+
+def is_name_of_two(word: Word, last: Word, reading: Reading) -> bool:
+    """Whether two words are a first name and a last one."""
+    is_capital = word.is_content and word.text[0].isupper()  # it may begin the sentence
+    return is_capital and last.is_name and reading.text[word.end : last.start].isspace()
+
+
+def replaced(claim: Reading, sentence: Reading) -> bool:
+    """Whether the sentence has another word in the place of one of the claim's."""
+    for word in claim.content:
+        if sentence.says(word) or not word.at:
+            continue
+        before, behind = claim.words[word.at - 1], claim.words[word.at + 1 : word.at + 2]
+        for left in sentence.by_base.get(before.base, ()):
+            inside = sentence.words[left.at + 1 : left.at + 4]
+            if behind:
+                same = (each.at for each in inside if each.base == behind[0].base)
+                inside = sentence.words[left.at + 1 : next(same, 0)]
+            elif not before.is_content:
+                continue
+            if any(each.is_content and not claim.says(each) for each in inside):
+                return True
+    return False
 
 
 def _sides(reading: Reading) -> list[set[str]]:

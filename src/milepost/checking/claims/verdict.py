@@ -11,11 +11,7 @@ from milepost.checking.claims.conflicts import (
     Conflict,
     conflicts,
     denied_alone,
-    is_name_of_two,
     opposed,
-    renamed,
-    reordered,
-    replaced,
     unanswered,
 )
 from milepost.checking.claims.kinds import EXACT, is_english
@@ -23,10 +19,14 @@ from milepost.checking.claims.quantity import comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.turned import (
     is_crossed,
+    is_name_of_two,
     is_of_another,
     is_split,
     is_swapped,
     is_turned,
+    renamed,
+    reordered,
+    replaced,
 )
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
 from milepost.language.detection import ENGLISH_WORDS

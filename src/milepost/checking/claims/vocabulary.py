@@ -89,8 +89,14 @@ CLAUSE_ENDS = frozenset(
 )
 """Words behind which a negation has no effect."""
 
-PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
-"""Prefixes that turn a word into its opposite."""
+_PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
+
+
+def is_prefixed(one: str, other: str) -> bool:
+    """Whether one of two words is the other one's opposite by its first letters: "unaware"."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    return len(short) > 3 and any(long == prefix + short for prefix in _PREFIXES)
+
 
 QUANTIFIERS = {
     **dict.fromkeys(("all", "every", "each", "always", "entire", "entirely"), 1.0),
