@@ -94,13 +94,18 @@ class Reading:
             held.setdefault(word.base, []).append(word)
         return held
 
+    @cached_property
+    def _forms(self) -> dict[str, list[Word]]:
+        """The words that are forms of a stem, of those that were looked for."""
+        return {}
+
     def find(self, word: Word) -> list[Word]:
         """The words that are forms of a word."""
-        held = self.by_base.get(word.base)
+        held = self._forms.get(word.base)
         if held is None:
             alike_ones = (own for other, own in self.by_base.items() if alike(word.base, other))
-            held = next(alike_ones, [])
-        side = _side(word)
+            held = self._forms[word.base] = self.by_base.get(word.base) or next(alike_ones, [])
+        side = _side(word) if held else None
         return [place for place in held if side is None or _side(place) in (None, side)]
 
     def says(self, word: Word) -> bool:

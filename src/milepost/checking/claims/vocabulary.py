@@ -95,7 +95,7 @@ _PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
 def is_prefixed(one: str, other: str) -> bool:
     """Whether one of two words is the other one's opposite by its first letters: "unaware"."""
     short, long = sorted((one.lower(), other.lower()), key=len)
-    return len(short) > 3 and any(long == prefix + short for prefix in _PREFIXES)
+    return len(short) > 3 and long.endswith(short) and long.removesuffix(short) in _PREFIXES
 
 
 QUANTIFIERS = {
