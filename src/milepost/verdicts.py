@@ -26,7 +26,9 @@ Verdict = Literal[
 """Whether a text is in the documents; see ``CheckResult``."""
 
 
-DifferenceKind = Literal["number", "unit", "date", "negation", "quantity", "name", "opposite"]
+DifferenceKind = Literal[
+    "number", "unit", "date", "negation", "quantity", "name", "opposite", "order"
+]
 """How a checked text and a document say something else, not the same in other words."""
 
 

@@ -67,6 +67,8 @@ def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ..
         ("Tugs never pull large ships to the quay.", "never", "", "negation"),
         ("A swarm leaves the hive not in", "not", "", "negation"),
         ("Tugs pull large boats to the quay.", "boats", "ships", None),
+        ("Tugs pull small ships to the quay.", "small", "large", "opposite"),
+        ("Gold is heavier than lead, and it never rusts.", "Gold", "It", None),
     ],
 )
 def test_near(index: Index, text: str, given: str, there: str, kind: str | None) -> None:
@@ -75,6 +77,17 @@ def test_near(index: Index, text: str, given: str, there: str, kind: str | None)
     (difference,) = check.places[0].differences
     assert (difference.given, difference.text, difference.kind) == (given, there, kind)
     assert_places(check)
+
+
+def test_near_with_words_that_have_changed_places() -> None:
+    text = "The employee shall pay the employer a sum of 500 dollars upon leaving the firm."
+    claim = "The employer shall pay the employee a sum of 500 dollars upon leaving the firm."
+    check = check_documents(prepared(claim), [Document("contract", text)])
+    assert check is not None
+    assert [(each.given, each.text, each.kind) for each in check.places[0].differences] == [
+        ("employer", "employee", "order"),
+        ("employee", "employer", "order"),
+    ]
 
 
 def test_related_and_not_found(index: Index) -> None:

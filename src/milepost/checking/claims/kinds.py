@@ -24,6 +24,7 @@ def with_kinds(given: str, place: Match) -> Match:
     own, there = read(given), read(place.text)
     english = is_english(own, place.text)
     found = [each for each in conflicts(own, there) if english or each.kind in EXACT]
+    exchanged = {(one.given.lower(), one.text.lower()) for one in place.differences}
     differences = []
     for one in place.differences:
         spans = (one.given_start, one.given_end), (one.start - place.start, one.end - place.start)
@@ -32,6 +33,8 @@ def with_kinds(given: str, place: Match) -> Match:
         kind = next(kinds, None) or next(_changed(own, there, *spans), None)
         if kind is None and english and _denies(own, spans[0]) != _denies(there, spans[1]):
             kind = "negation"
+        if kind is None and (one.text.lower(), one.given.lower()) in exchanged:
+            kind = "order"
         differences.append(replace(one, kind=kind))
     return replace(place, differences=tuple(differences))
 

@@ -154,7 +154,7 @@ rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline 
 grow/drop grow/decrease climb/fall climb/drop gain/lose
 most/least most/fewest higher/lower high/low greater/less greater/smaller larger/smaller
 large/small big/small bigger/smaller largest/smallest biggest/smallest highest/lowest
-tallest/shortest longest/shortest longer/shorter long/short before/after earlier/later
+tallest/shortest longest/shortest longer/shorter long/short before/after earlier/later earliest/latest
 early/late first/last oldest/youngest oldest/newest older/younger old/young old/new win/lose
 won/lost winner/loser victory/defeat begin/end begin/finish start/end start/stop start/finish
 open/close accept/reject accept/refuse accept/decline allow/forbid allow/prohibit allow/ban
