@@ -155,8 +155,8 @@ grow/drop grow/decrease climb/fall climb/drop gain/lose
 most/least most/fewest higher/lower high/low greater/less greater/smaller larger/smaller
 large/small big/small bigger/smaller largest/smallest biggest/smallest highest/lowest
 tallest/shortest longest/shortest longer/shorter long/short before/after earlier/later
-early/late earliest/latest first/last oldest/youngest oldest/newest older/younger old/young old/new win/lose
-won/lost winner/loser victory/defeat begin/end begin/finish start/end start/stop start/finish
+early/late earliest/latest first/last oldest/youngest oldest/newest older/younger old/young
+old/new win/lose won/lost winner/loser victory/defeat begin/end begin/finish start/end start/stop start/finish
 open/close accept/reject accept/refuse accept/decline allow/forbid allow/prohibit allow/ban
 permit/prohibit permit/forbid approve/reject support/oppose alive/dead born/died birth/death
 live/die above/below over/under north/south east/west northern/southern eastern/western
