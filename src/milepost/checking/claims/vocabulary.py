@@ -150,33 +150,31 @@ LIGHT = frozenset(
 
 _OPPOSITES = """
 increase/decrease increase/reduce increase/decline increase/fall increase/drop increase/lower
-rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline grow/fall
-grow/drop grow/decrease climb/fall climb/drop gain/lose
-most/least most/fewest higher/lower high/low greater/less greater/smaller larger/smaller
-large/small big/small bigger/smaller largest/smallest biggest/smallest highest/lowest
-tallest/shortest longest/shortest longer/shorter long/short before/after earlier/later
-early/late earliest/latest first/last oldest/youngest oldest/newest older/younger old/young
-old/new win/lose won/lost winner/loser victory/defeat begin/end begin/finish start/end start/stop start/finish
-open/close accept/reject accept/refuse accept/decline allow/forbid allow/prohibit allow/ban
-permit/prohibit permit/forbid approve/reject support/oppose alive/dead born/died birth/death
-live/die above/below over/under north/south east/west northern/southern eastern/western
-northeast/northwest southeast/southwest male/female man/woman men/women boy/girl son/daughter
-brother/sister father/mother husband/wife love/hate success/failure succeed/fail
+rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline grow/fall grow/drop
+grow/decrease climb/fall climb/drop gain/lose most/least most/fewest higher/lower high/low
+greater/less greater/smaller larger/smaller large/small big/small bigger/smaller largest/smallest
+biggest/smallest highest/lowest tallest/shortest longest/shortest longer/shorter long/short
+before/after earlier/later early/late earliest/latest first/last oldest/youngest oldest/newest
+older/younger old/young old/new win/lose won/lost winner/loser victory/defeat begin/end begin/finish
+start/end start/stop start/finish open/close accept/reject accept/refuse accept/decline allow/forbid
+allow/prohibit allow/ban permit/prohibit permit/forbid approve/reject support/oppose alive/dead
+born/died birth/death live/die above/below over/under north/south east/west northern/southern
+eastern/western northeast/northwest southeast/southwest male/female man/woman men/women boy/girl
+son/daughter brother/sister father/mother husband/wife love/hate success/failure succeed/fail
 successful/failure positive/negative better/worse best/worst major/minor majority/minority
-maximum/minimum buy/sell bought/sold enter/leave include/exclude public/private true/false
-hot/cold left/right inside/outside indoor/outdoor appear/disappear arrive/depart always/never
-often/rarely many/few improve/worsen strengthen/weaken strong/weak upper/lower ally/enemy
-fast/slow quick/slow heavy/light thick/thin deep/shallow wide/narrow rich/poor full/empty
-wet/dry safe/dangerous easy/difficult easy/hard simple/complex mandatory/optional
-mandatory/voluntary required/optional legal/illegal possible/impossible likely/unlikely
-able/unable common/rare absent/present guilty/innocent lend/borrow import/export
-teacher/student cheap/expensive cheapest/costly cheapest/expensive up/down upward/downward
-increase/lower promote/inhibit promote/suppress induce/inhibit enhance/reduce enhance/impair
-enhance/inhibit accelerate/slow deficiency/excess benign/malignant acute/chronic
-favourable/unfavourable favorable/unfavorable attack/defend agree/disagree connect/disconnect
-front/back ancient/modern summer/winter day/night morning/evening monday/tuesday king/queen
-actor/actress prince/princess hero/villain beginning/end former/current same/different
-single/married prohibited/permitted worst/best comedy/tragedy praised/criticized
+maximum/minimum buy/sell bought/sold enter/leave include/exclude public/private true/false hot/cold
+left/right inside/outside indoor/outdoor appear/disappear arrive/depart always/never often/rarely
+many/few improve/worsen strengthen/weaken strong/weak upper/lower ally/enemy fast/slow quick/slow
+heavy/light thick/thin deep/shallow wide/narrow rich/poor full/empty wet/dry safe/dangerous
+easy/difficult easy/hard simple/complex mandatory/optional mandatory/voluntary required/optional
+legal/illegal possible/impossible likely/unlikely able/unable common/rare absent/present
+guilty/innocent lend/borrow import/export teacher/student cheap/expensive cheapest/costly
+cheapest/expensive up/down upward/downward increase/lower promote/inhibit promote/suppress
+induce/inhibit enhance/reduce enhance/impair enhance/inhibit accelerate/slow deficiency/excess
+benign/malignant acute/chronic favourable/unfavourable favorable/unfavorable attack/defend
+agree/disagree connect/disconnect front/back ancient/modern summer/winter day/night morning/evening
+monday/tuesday king/queen actor/actress prince/princess hero/villain beginning/end former/current
+same/different single/married prohibited/permitted worst/best comedy/tragedy praised/criticized
 praise/criticize praise/criticise positive/mixed conservative/liberal divorce/marry
 amateur/professional fiction/nonfiction temporary/permanent internal/external partial/complete
 exclude/contain add/remove create/destroy build/destroy create/demolish push/pull float/sink
