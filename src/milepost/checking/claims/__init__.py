@@ -5,9 +5,10 @@ English; of another language they compare numbers and dates. What they cannot de
 model, if there is one; what that cannot is "related".
 """
 
+from milepost.checking.claims.comparison import compare
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
 from milepost.checking.claims.rewording import as_written
-from milepost.checking.claims.verdict import Judgement, Said, compare, judge, why_not
+from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
 
 __all__ = [
     "AROUND",

@@ -7,28 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost.checking.claims.conflicts import (
-    Conflict,
-    conflicts,
-    denied_alone,
-    opposed,
-    unanswered,
-)
+from milepost.checking.claims.comparison import compare
 from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import comparable
-from milepost.checking.claims.reading import Reading, Word, read
+from milepost.checking.claims.reading import Reading, read
 from milepost.checking.claims.turned import (
     is_crossed,
-    is_name_of_two,
     is_of_another,
     is_split,
-    is_swapped,
     is_turned,
     renamed,
-    reordered,
-    replaced,
 )
-from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
@@ -47,9 +36,6 @@ else differs in many points."""
 MIN_DENIED = 0.75
 """The same share where a negation alone differs: below it 10 of 16 claims of public sets that it
 called contradicted were true."""
-
-MAX_SPREAD = 4
-"""Times its length, of at least eight words, over which a sentence may spread a claim's words."""
 
 MIN_SUPPORTED = 0.75
 """Probability from which a model's "supported" counts."""
@@ -284,101 +270,3 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     if worst is not None and (best is None or worst[0] > best[0]):
         return worst[1]
     return Judgement("related") if best is None else best[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A claim beside a sentence.
-
-    Attributes:
-        coverage: 0-1, the share of the claim's words that the sentence or its neighbours have, and
-            of its numbers and dates that the sentence has.
-        shared: 0-1, the share that the sentence itself has, of what does not differ.
-        is_whole: every name, number and date of the claim is there, and no word that restricts it
-            is on one side only.
-        conflicts: what differs.
-        lacks_name: whether a word of a name is nowhere, nor another one in its place.
-    """
-
-    coverage: float
-    shared: float
-    is_whole: bool
-    conflicts: tuple[Conflict, ...]
-    lacks_name: bool
-
-
-def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -> Comparison:
-    """Compare a claim with a sentence of a document.
-
-    Sentences and headings ``around`` it may name what it speaks of.
-    """
-    texts = (sentence, *around)
-    differing = conflicts(claim, sentence, around)
-    spans = [each.given for each in differing]
-    missing = [word for word in claim.content if not _holds(word, claim, texts)]
-    lost = [e for e in claim.quantities if not any(map(e.follows, sentence.quantities))]
-    total = len(claim.content) + len(claim.quantities)
-    rest = [word for word in claim.content if not _inside(word.start, spans)]
-    numbers = [each for each in claim.quantities if not _inside(each.start, spans)]
-    own = sum(_holds(word, claim, (sentence,)) for word in rest) + sum(
-        any(each.allows(other) for other in sentence.quantities) for each in numbers
-    )
-    return Comparison(
-        1.0 - (len(missing) + len(lost)) / total if total else 0.0,
-        own / (len(rest) + len(numbers)) if rest or numbers else 0.0,
-        not lost and not any(word.is_name for word in missing) and _is_same(claim, texts),
-        differing,
-        any(word.is_name and not any(text.find(word) for text in texts) for word in rest),
-    )
-
-
-def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(low <= start < high for low, high in spans)
-
-
-def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
-    """Whether a text has a word, or the last word of the name whose first word it is."""
-    if any(text.says(word) for text in texts):
-        return True
-    return any(
-        place.is_name and not (place.at and text.words[place.at - 1].is_name)
-        for last in claim.words[word.at + 1 : word.at + 2]
-        if word.is_name and is_name_of_two(word, last, claim)
-        for text in texts
-        for place in text.find(last)
-    )
-
-
-def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
-    """Whether nothing that restricts, denies or turns what is said stands on one side alone."""
-    sentence = texts[0]
-    own = {word.text.lower() for word in claim.words}
-    around = {word.text.lower() for text in texts for word in text.words}
-    there = {word.text.lower() for word in sentence.words}
-    if own & EXCLUSIVE and not around & EXCLUSIVE:
-        return False
-    if all(map(sentence.find, claim.content)) and (
-        sentence.frames - claim.frames or reordered(claim, sentence)
-    ):
-        return False
-    if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
-        return False
-    for each in sentence.quantities:
-        if each.unit == "ordinal" and not any(each.follows(other) for other in claim.quantities):
-            behind = next((word for word in sentence.words if word.start >= each.end), None)
-            if behind and behind.is_content and claim.find(behind):  # "the second largest"
-                return False
-    turned = (is_turned, is_swapped, is_of_another, is_split, is_crossed)
-    if any(each(claim, sentence) for each in turned):
-        return False
-    if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
-        return False
-    return (
-        not unanswered(claim, texts) and not replaced(claim, sentence) and _is_near(claim, sentence)
-    )
-
-
-def _is_near(claim: Reading, sentence: Reading) -> bool:
-    """Whether a sentence has the words of a claim close together."""
-    places = [held[0].at for word in claim.content if (held := sentence.find(word))]
-    return not places or max(places) - min(places) < MAX_SPREAD * max(len(claim.words), 8)
