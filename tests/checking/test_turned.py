@@ -47,6 +47,27 @@ HEIR = "The owner sold the lower mill to his brother in 1998."
          "The lessee let the licensors in."),
         ("They met in May, and were married in June.", "They were married in June.",
          "They were married in May."),
+        ("Some 80 teachers were dismissed, most of them women.", "Some 80 teachers were dismissed.",
+         "Some 80 women were dismissed."),
+        ("The group sold 400 tractors in Latvia, 35 in Malta.", "It sold 35 tractors in Malta.",
+         "It sold 400 tractors in Malta."),
+        ("The nurse gave 100 doses to the two wards.", "The nurse gave 100 doses to two wards.",
+         "The nurse gave 100 doses to each of the two wards."),
+        ("A burglar tried to open the safe.", "A burglar tried to open the safe.",
+         "A burglar opened the safe."),
+        ("The council will close the baths.", "The council will close the baths.",
+         "The council has closed the baths."),
+        ("While some banks raised their fees, others such as Sparbank kept them.",
+         "Some banks raised their fees.", "Sparbank raised its fees."),
+        ("Mozilla Foundation is the steward of the licence.",
+         "The licence has the Mozilla Foundation as its steward.",
+         "The licence has the Apache Foundation as its steward."),
+        ("The alarm went off before the fire was seen.",
+         "The fire was seen after the alarm went off.",
+         "The fire was seen before the alarm went off."),
+        ("The firm sells old machines to schools. None go to Kenya.",
+         "The firm sells old machines to schools.",
+         "The firm sells old machines to schools in Kenya."),
     ],
 )  # fmt: skip
 def test_words_in_other_roles_do_not_support(sentence: str, holds: str, fails: str) -> None:
@@ -65,6 +86,12 @@ def test_words_in_other_roles_do_not_support(sentence: str, holds: str, fails: s
          "Ann Hill voted for the bill."),
         ("The patients were unaware of it.", "The patients were not aware of it.",
          "The patients were aware of it."),
+        ("The crane in the yard is not used.", "The crane in the yard isn't used.",
+         "The crane in the yard is used."),
+        ("A guest may take 20 kg, which is the limit.", "A guest may take 20 kg.",
+         "A guest may take 25 kg."),
+        ("Luggage is capped at 20 kg.", "Luggage is limited to 20 kg.",
+         "Luggage is at least 20 kg."),
         ("The packet has 87 bytes.", "The packet has less than 90 bytes.",
          "The packet is smaller than 80 bytes."),
     ],
@@ -72,6 +99,18 @@ def test_words_in_other_roles_do_not_support(sentence: str, holds: str, fails: s
 def test_words_in_other_places_contradict(sentence: str, holds: str, fails: str) -> None:
     assert judge(holds, [passage(sentence)]).verdict == "supported"
     assert judge(fails, [passage(sentence)]).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("No tenant who has paid may be evicted.", "A tenant who has paid may not be evicted."),
+        ("It was the first time that the lake froze.", "The lake had never frozen before."),
+        ("Eat after you paid for the meal.", "Pay for the meal before you eat."),
+    ],
+)
+def test_the_same_turned_round_does_not_contradict(sentence: str, claim: str) -> None:
+    assert judge(claim, [passage(sentence)]).verdict != "contradicted"
 
 
 def test_not_before_a_date_denies_nothing_after_it() -> None:

@@ -12,18 +12,27 @@ from milepost.checking.claims.conflicts import (
     opposed,
     unanswered,
 )
+from milepost.checking.claims.counted import counts_another, is_of_another_item, lacks_each
 from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import (
+    is_ahead,
     is_crossed,
     is_name_of_two,
     is_of_another,
     is_split,
     is_swapped,
     is_turned,
+    renamed,
     reordered,
     replaced,
 )
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
+
+ATTACHED = (is_of_another, counts_another, is_of_another_item)
+"""What says that a number, date or name belongs to something else in a sentence."""
+ROLES = (is_turned, is_swapped, is_split, is_crossed, is_ahead)
+"""What says that a sentence with all words of a claim says something else."""
+_OTHERS = (*ATTACHED, *ROLES, lacks_each)
 
 MAX_SPREAD = 4
 """Times its length, of at least eight words, over which a sentence may spread a claim's words."""
@@ -81,10 +90,13 @@ def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether a text has a word, or the last word of the name whose first word it is."""
-    if any(text.says(word) for text in texts):
+    sentence, *around = texts
+    if sentence.says(word) or any(
+        word.is_denied or not place.is_denied for text in around for place in text.find(word)
+    ):
         return True
     return any(
-        place.is_name and not (place.at and text.words[place.at - 1].is_name)
+        place.is_name and not (place.at and is_name_of_two(text.words[place.at - 1], place, text))
         for last in claim.words[word.at + 1 : word.at + 2]
         if word.is_name and is_name_of_two(word, last, claim)
         for text in texts
@@ -111,8 +123,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
             behind = next((word for word in sentence.words if word.start >= each.end), None)
             if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
-    turned = (is_turned, is_swapped, is_of_another, is_split, is_crossed)
-    if any(each(claim, sentence) for each in turned):
+    if renamed(claim, texts) or any(each(claim, sentence) for each in _OTHERS):
         return False
     if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
         return False

@@ -6,12 +6,12 @@ import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Negation, Reading, Word, read
-from milepost.checking.claims.turned import reordered
-from milepost.checking.claims.vocabulary import OPPOSITES, QUANTIFIERS, is_prefixed
+from milepost.checking.claims.turned import have_changed, is_name_of_two, reordered
+from milepost.checking.claims.vocabulary import OPPOSITES, QUANTIFIERS, base, is_prefixed
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
 
@@ -47,7 +47,7 @@ def conflicts(
     found = chain(
         _quantities(claim, sentence, around),
         _dated(claim, sentence),
-        _negations(claim, sentence),
+        _denials(claim, sentence),
         _prefixed(claim, sentence),
         _opposites(claim, sentence),
         _directions(claim, sentence),
@@ -156,6 +156,13 @@ def beside(each: Quantity, reading: Reading) -> tuple[str, str]:
     )
 
 
+def _denials(claim: Reading, sentence: Reading) -> list[Conflict]:
+    """The negations of one side; two, one on each, answer each other: "no … may" and "may not"."""
+    found = list(_negations(claim, sentence))
+    sides = [len(each.negations) for each in (claim, sentence)]
+    return [] if sides == [1, 1] and len(found) == 2 else found
+
+
 def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     """A negation of what the other text says, where that denies nothing in any way."""
     for own, other, is_claim in ((claim, sentence, True), (sentence, claim, False)):
@@ -164,6 +171,8 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             if focus is None or _answered(negation.scope, other) or own.frames != other.frames:
                 continue
             if _bounds_date(negation, own) and not _bounds_date(negation, other):
+                continue
+            if base("before") in own.by_base and "first" in other.by_base:  # "never … before"
                 continue
             if is_claim and any(
                 each.value == 0.0 and each.kind == "number" for each in other.quantities
@@ -262,6 +271,8 @@ def opposed(claim: Reading, sentence: Reading) -> Iterator[tuple[Word, Word]]:
         if word.base in sentence.by_base or word.base not in OPPOSITES:
             continue
         for opposite in sorted(OPPOSITES[word.base]):
+            if have_changed(claim, sentence, word.base, opposite):  # "A before B" of "B after A"
+                continue
             for other in sentence.by_base.get(opposite, ()):
                 if opposite not in claim.by_base and word.is_denied == other.is_denied:
                     yield word, other
@@ -341,7 +352,9 @@ def _is_same_side(claim: Reading, at: int, sentence: Reading, there: int, *, las
 
 def _runs(reading: Reading, other: Reading) -> Iterator[Span]:
     """First and last of the words of each name, without words that the other text has."""
-    own = (word.at for word in reading.words if word.is_name and not other.find(word))
+    names = [word for word in reading.words if word.is_name]
+    names += [word for word, last in pairwise(reading.words) if is_name_of_two(word, last, reading)]
+    own = sorted({word.at for word in names if not other.find(word)})
     for _, run in groupby(enumerate(own), lambda each: each[1] - each[0]):
         places = [at for _, at in run]
         yield places[0], places[-1] + 1

@@ -63,10 +63,11 @@ _NOTATION = late(
 _BOUND = late(
     r"(?:(?:(?P<more>>(?!=)|\b(?:more than|over|above|exceed(?:s|ed|ing)?|greater than|higher than"
     r"|(?:larger|bigger|longer|older) than|upwards of|surpass(?:ed|es|ing)?|better than))"
-    r"|(?P<least>≥|>=|\b(?:at least|no (?:fewer|less) than|not less than|minimum of))"
+    r"|(?P<least>≥|>=|\b(?:at least|no (?:fewer|less) than|not less than|minimum of|wait))"
     r"|(?P<less><(?!=)|\b(?:less than|fewer than|under|below|almost|nearly"
     r"|(?:lower|smaller|shorter|younger) than))"
-    r"|(?P<most>≤|<=|\b(?:at most|up to|no more than|not more than|maximum of|within"
+    r"|(?P<most>≤|<=|\b(?:at most|up to|no more than|not more than|maximum of|within|capped at"
+    r"|limited to|(?:limit|cap|ceiling) (?:is|was|of)"
     r"|(?:not|never)(?: to)? exceed(?:s|ed|ing)?))"
     r"|(?P<about>\b(?:about|around|approximately|roughly|some|circa|c\.|estimated)))"
     r"(?:\s+(?:the|a|an|age of|of|only|just))*\s*|(?P<tilde>~))(?:us)?$",
@@ -83,7 +84,7 @@ _ROLE = late(
 )
 _PLUS = late(
     r"\s?(?:\+|(?:or|and) (?:(?P<up>more|over|above|older|higher|longer)"
-    r"|(?:less|fewer|under|below|younger|lower|shorter))\b)",
+    r"|(?:less|fewer|under|below|younger|lower|shorter))\b|-?(?:limit|cap|ceiling)\b)",
     re.IGNORECASE,
 )
 _TO = late(r"\s*(?:(?P<dash>[-\u2010-\u2014])|to|and)\s*")

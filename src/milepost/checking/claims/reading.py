@@ -14,6 +14,7 @@ from milepost.checking.claims.vocabulary import (
     EXCLUSIVE,
     FRAMES,
     LIGHT,
+    LIGHT_VERBS,
     NEGATIONS,
     NEGATIONS_WITH_TO,
     NOT_DENYING,
@@ -224,7 +225,8 @@ def _scope(words: list[str], at: int) -> Iterator[int]:
             return
         if words[number + 1 : number + 2] == ["-"]:  # "not slave-makers" says nothing of slaves
             continue
-        if word[0].isalpha() and len(word) > 1 and word not in _FUNCTION:
+        is_verb = number == at + 1 and word in LIGHT_VERBS  # "is not used"
+        if is_verb or (word[0].isalpha() and len(word) > 1 and word not in _FUNCTION):
             yield number
             left -= 1
             if not left:

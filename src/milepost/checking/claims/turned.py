@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import OFFICES, is_verb
+from milepost.checking.claims.vocabulary import OFFICES, TRYING, base, is_past_form, is_verb
 from milepost.documents.abbreviations import TITLES
 
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
@@ -18,21 +18,35 @@ _SENTENCE = re.compile(
     r";\s|,\s(?:and|but|though|while|so|yet|because|since)\b|\b(?:although|whereas)\b"
 )
 """What parts clauses that may have subjects of their own."""
+_LEADING = re.compile(r"(?:While|Although|Though|Whereas)\b")
+"""What the clause in front of the first comma begins with."""
 _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
+_BESIDE = frozenset(["be", "have", "not", "also", "soon", "now"])  # stems beside "will"
 _COMPARED = frozenset("more less fewer rather".split())
 
 
 def is_swapped(claim: Reading, sentence: Reading) -> bool:
     """Whether the sides of a comparison have changed places: "more tea than milk"."""
-    sides = [_sides(each) for each in (claim, sentence)]
     compared = (w.base for w in claim.words if w.text.lower() in _COMPARED or w.text.endswith("er"))
-    if not all(sides) or sentence.by_base.keys().isdisjoint(compared):
+    is_compared = not sentence.by_base.keys().isdisjoint(compared)
+    return any(
+        have_changed(claim, sentence, word)
+        for word in (base("before"), "after", *(("than",) if is_compared else ()))
+    )
+
+
+def have_changed(claim: Reading, sentence: Reading, word: str, other: str = "") -> bool:
+    """Whether the words in front of the first such word and those behind it have changed places.
+
+    The sentence may have another word between them.
+    """
+    sides = [_sides(claim, word), _sides(sentence, other or word)]
+    if not all(sides):
         return False
     (left, right), (its_left, its_right) = sides
-    moved = (left & its_right) - its_left, (right & its_left) - its_right
-    return all(moved)
+    return bool((left & its_right) - its_left and (right & its_left) - its_right)
 
 
 def is_turned(claim: Reading, sentence: Reading) -> bool:
@@ -106,9 +120,37 @@ def replaced(claim: Reading, sentence: Reading) -> bool:
     return False
 
 
-def _sides(reading: Reading) -> list[set[str]]:
-    """The stems of the content words in front of the first "than", and behind it."""
-    at = next((word.at for word in reading.words if word.text.lower() == "than"), None)
+def is_ahead(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim says to be done what a sentence says will be, or was tried or agreed."""
+    return any(
+        _is_done(word, claim) and places and all(_is_ahead(place, sentence) for place in places)
+        for word in claim.content
+        if (places := sentence.find(word))
+    )
+
+
+def _is_done(word: Word, reading: Reading) -> bool:
+    before = {each.base for each in reading.words[max(0, word.at - 2) : word.at]}
+    is_past = word.text.lower().endswith("ed") or is_past_form(word.text.lower())
+    return (is_past or "have" in before) and not _is_ahead(word, reading)
+
+
+def _is_ahead(word: Word, reading: Reading) -> bool:
+    """Whether a verb stands behind "will", or behind "to" and a verb of trying."""
+    before = list(reversed(reading.words[max(0, word.at - 6) : word.at]))
+    while before and (before[0].base in _BESIDE or before[0].text.endswith("ly")):
+        del before[0]
+    if not before:
+        return False
+    is_infinitive = before[0].text.lower() == "to"
+    return before[0].text.lower() in ("will", "won't") or (
+        is_infinitive and any(each.base in TRYING for each in before[1:5])
+    )
+
+
+def _sides(reading: Reading, between: str) -> list[set[str]]:
+    """The stems of the content words in front of the first word of a stem, and behind it."""
+    at = next((word.at for word in reading.words if word.base == between), None)
     sides = () if at is None else (reading.words[:at], reading.words[at + 1 :])
     return [{word.base for word in side if word.is_content} for side in sides]
 
@@ -199,6 +241,8 @@ def is_crossed(claim: Reading, sentence: Reading) -> bool:
 
 def _clauses(sentence: Reading, border: re.Pattern[str]) -> Callable[[Word | Quantity], int]:
     ends = [found.end() for found in border.finditer(sentence.text)]
+    if _LEADING.match(sentence.text):
+        ends = sorted({*ends, sentence.text.find(",")})
     return lambda place: bisect_right(ends, place.start)
 
 

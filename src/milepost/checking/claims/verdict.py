@@ -7,17 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost.checking.claims.comparison import compare
+from milepost.checking.claims.comparison import ATTACHED, ROLES, compare
 from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import comparable
 from milepost.checking.claims.reading import Reading, read
-from milepost.checking.claims.turned import (
-    is_crossed,
-    is_of_another,
-    is_split,
-    is_turned,
-    renamed,
-)
+from milepost.checking.claims.turned import renamed
+from milepost.checking.claims.vocabulary import EXCLUSIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
@@ -43,6 +38,10 @@ MIN_SUPPORTED = 0.75
 MIN_CONTRADICTED = 0.72
 """Probability from which a model's "contradicted" counts; it also overrules rules that support. At
 0.6 it called 14 of 100 true claims of unknown sources contradicted, here 10."""
+
+MIN_CONTRADICTED_DENIAL = 0.9
+"""The same of a claim with a negation or "only", which a model takes for false too easily: of 83
+such claims of public sets that it contradicted 19 were not false; from here on 8 of 53."""
 
 MIN_CONFIRMED, MAX_DENIED = 0.3, 0.4
 """Rules support only what the model gives at least the first probability of being supported, and
@@ -151,7 +150,9 @@ def judge(
     against = max(range(len(said)), key=lambda number: said[number].contradicted)
     for_it = max(range(len(said)), key=lambda number: said[number].supported)
     denied, held = said[against].contradicted, said[for_it].supported
-    if denied >= MIN_CONTRADICTED and denied > held and _has_rivals(own, about[against]):
+    is_denial = bool(own.negations or EXCLUSIVE & {word.text.lower() for word in own.words})
+    least = MIN_CONTRADICTED_DENIAL if is_denial else MIN_CONTRADICTED
+    if denied >= least and denied > held and _has_rivals(own, about[against]):
         hit = said[against].sentence
         coverage = compare(own, read(hit.text)).coverage
         return Judgement("contradicted", _place(about[against], hit, coverage))
@@ -186,10 +187,8 @@ def _has_facts(claim: Reading, passage: Passage) -> bool:
     whole = [text for text in texts if all(map(text.find, claim.content))]
     return (
         not renamed(claim, texts)
-        and not any(is_of_another(claim, text) for text in texts)
-        and not any(
-            each(claim, text) for text in whole for each in (is_turned, is_split, is_crossed)
-        )
+        and not any(each(claim, text) for text in texts for each in ATTACHED)
+        and not any(each(claim, text) for text in whole for each in ROLES)
     )
 
 

@@ -45,6 +45,11 @@ def is_verb(word: str) -> bool:
     return word in _AUXILIARIES or word in _IRREGULAR or word.endswith(("ed", "ing", "ly"))
 
 
+def is_past_form(word: str) -> bool:
+    """Whether a lower-case word is an irregular form of another word."""
+    return _IRREGULAR.get(word, word) != word
+
+
 NEGATIONS = frozenset(
     """
     lack lacks lacked lacking no non not never none nobody nothing neither nor nowhere without
@@ -119,6 +124,11 @@ TENTATIVE = frozenset(
 )
 """Words that say of something that it is not so yet, or not for sure..."""
 
+TRYING = frozenset(
+    map(base, "try tried attempt seek agree vow promise negotiate offer prepare".split())
+)
+"""Stems of verbs that say of what follows their "to" that it is not done yet."""
+
 POSSIBLE = TENTATIVE | {"can", "would", "possible", "possibly", "perhaps", "likely", "probably"}
 """...and those that a claim may have for them."""
 
@@ -137,11 +147,17 @@ FRAMES = {
 }
 """What makes of a statement another one, if it stands on one side alone."""
 
-LIGHT = frozenset(
-    """called named known also well etc mr mrs ms dr one us therefore thus since per via within
+LIGHT_VERBS = frozenset(
+    """
+    called named known made make makes used use uses located involved given took taken put work
+    works worked
+    """.split()
+)
+LIGHT = LIGHT_VERBS | frozenset(
+    """also well etc mr mrs ms dr one us therefore thus since per via within
     among upon would could according currently really very quite still even ever like someone
-    something person people made make makes used use uses part parts group came come comes place
-    around near located type types kind involved given took taken put work works worked different
+    something person people part parts group came come comes place
+    around near type types kind different
     however various certain one's there's it's he's she's that's including include includes
     during least
     """.split()

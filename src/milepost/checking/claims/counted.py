@@ -1,0 +1,92 @@
+"""Claims with a number that counts something else in a sentence: it does not support them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import dropwhile, takewhile
+
+from milepost.checking.claims.quantity import Quantity
+from milepost.checking.claims.reading import Reading, Word
+
+_ITEM = re.compile(r",\s|;\s|\band\b")
+_PEOPLE = frozenset(["peopl", "person", "other"])  # stems of what is counted
+_EACH = frozenset(["each", "apiece", "per", "every"])
+
+
+def counts_another(claim: Reading, sentence: Reading) -> bool:
+    """Whether a number counts other things there, and what the claim counts stands elsewhere.
+
+    "40 pupils" of "40 visitors, most of them pupils".
+    """
+    for number, other in _same_numbers(claim, sentence):
+        own, there = _counted(number, claim), _counted(other, sentence)
+        places = [place for word in own for place in sentence.find(word)]
+        if there and places and not any(place in there for place in places):
+            return True
+    return False
+
+
+def is_of_another_item(claim: Reading, sentence: Reading) -> bool:
+    """Whether a number stands in another item of a list than the rest of the claim.
+
+    "In Malta 400 were sold" of "in Latvia 400 were sold, in Malta 35": both items have a number,
+    and a word behind the same preposition.
+    """
+    ends = [found.end() for found in _ITEM.finditer(sentence.text)]
+
+    def item(place: Word | Quantity) -> int:
+        return sum(end <= place.start for end in ends)
+
+    for _, other in _same_numbers(claim, sentence):
+        rivals = {
+            item(each)
+            for each in sentence.quantities
+            if each.kind == other.kind and not any(own.allows(each) for own in claim.quantities)
+        }
+        for word in claim.content:
+            places = sentence.find(word)
+            if not places or not all(item(place) in rivals - {item(other)} for place in places):
+                continue
+            before = {_preposition(place, sentence) for place in places}
+            if any(
+                each.is_content
+                and item(each) == item(other)
+                and not claim.find(each)
+                and _preposition(each, sentence) in before
+                for each in sentence.words
+            ):
+                return True
+    return False
+
+
+def lacks_each(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim alone says that a number is that of each: "100 to each of two groups"."""
+    own, there = ({word.text.lower() for word in each.words} for each in (claim, sentence))
+    return bool(claim.quantities and own & _EACH and not there & (_EACH | {"both", "all"}))
+
+
+def _same_numbers(claim: Reading, sentence: Reading) -> Iterator[tuple[Quantity, Quantity]]:
+    """The numbers of a claim that a sentence has in one place, and that place."""
+    for each in claim.quantities:
+        held = [other for other in sentence.quantities if each.allows(other)]
+        if each.kind == "number" and len(held) == 1 and each.unit != "ordinal":
+            yield each, held[0]
+
+
+def _counted(number: Quantity, reading: Reading) -> list[Word]:
+    """The content words behind a number, or behind its "of"; none of a measure without it."""
+    behind = [word for word in reading.words if word.start >= number.end]
+    if behind and behind[0].text.lower() == "of":
+        behind = list(dropwhile(lambda word: not word.is_content, behind))
+    elif number.is_measure:
+        return []
+    return list(takewhile(lambda word: word.is_content or word.base in _PEOPLE, behind))
+
+
+def _preposition(word: Word, reading: Reading) -> str:
+    """The last word in front of a word and its neighbours with capital letters."""
+    at = word.at - 1
+    while at >= 0 and (reading.words[at].is_content or reading.words[at].text.lower() == "the"):
+        at -= 1
+    return reading.words[at].text.lower() if at >= 0 else ""
