@@ -222,7 +222,6 @@ def read_config(
 
 
 def _stage(table: dict[str, Any], top: Place, number: int) -> Stage | None:
-    """A stage of one kind, with its keys in the same table, or of several parts."""
     place = top.at(f"[[stage]] {number}")
     own = {each.name for each in dataclasses.fields(Stage)} - {"parts"}
     parts = table.pop("part", None)

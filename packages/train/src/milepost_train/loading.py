@@ -95,10 +95,9 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
     ``bad`` gets an error for each line that is not a JSON object, or has not the columns of the
     first line.
     """
-    yield from _divided(path, bad) if path.suffix in _DIVIDED else lines(path, bad)
-
-
-def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
+    if path.suffix not in _DIVIDED:
+        yield from lines(path, bad)
+        return
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = csv.reader(file, delimiter=_DIVIDED[path.suffix], strict=True)
@@ -118,12 +117,6 @@ def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
             f"{path} cannot be read: {first_line(error)}",
             "UTF-8, a first line with the names of the columns, quotes doubled within quotes",
         ) from error
-
-
-def pair_of(line: Line) -> tuple[str, str]:
-    """Query and passage of a row, also by the names of sentence-transformers' columns."""
-    query = question_text(line, "query", "question", "anchor")
-    return query, line.text("passage", "positive", "answer")
 
 
 def negatives_of(fields: Mapping[str, Any]) -> object:
@@ -271,8 +264,9 @@ def load_pairs(
             counts[f"pairs with {kind} licence"] += 1
             continue
         with collected(bad):
-            query, passage = pair_of(line)
-            text = short(line, passage)
+            # Also by the names of sentence-transformers' columns.
+            query = question_text(line, "query", "question", "anchor")
+            text = short(line, line.text("passage", "positive", "answer"))
             others = negatives_of(line.fields)
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')

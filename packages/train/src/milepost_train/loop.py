@@ -292,6 +292,7 @@ class Loop:
             self.on_progress(Event("", self.done, self.total, warning=f"no more curves: {error}"))
 
     def _state(self) -> dict[str, Any]:
+        cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
         return {
             "position": (self.stage, self.step, self.done),
             "seconds": self.seconds,
@@ -300,7 +301,7 @@ class Loop:
             "average": self.average.values,
             "optimiser": self.optimiser.state_dict(),
             "random": self.random.getstate(),
-            "torch": self.processes.each(_random_states()),
+            "torch": self.processes.each([torch.get_rng_state(), *cuda]),
         }
 
     @torch.no_grad()
@@ -325,11 +326,6 @@ class Loop:
         for line in self.folder.lines():
             if line["step"] and line["stage"] == self.stage + 1:
                 self.alarm.see(line["step"] - before, line)
-
-
-def _random_states() -> list[Tensor]:
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-    return [torch.get_rng_state(), *cuda]
 
 
 @contextmanager

@@ -140,9 +140,9 @@ def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
         return SHORT
     if candidate.score > evidence.score - (1 - limits.below) * abs(evidence.score):
         return LIKE_EVIDENCE
-    if any(_common(candidate.words, each) >= limits.similar for each in evidence.sentences) or (
-        len(candidate.words & evidence.whole) >= limits.similar * len(candidate.words)
-    ):
+    words, share = candidate.words, limits.similar
+    alike = (len(words & each) >= share * len(words | each) for each in evidence.sentences)
+    if any(alike) or len(words & evidence.whole) >= share * len(words):
         return SAME_WORDS
     return ""
 
@@ -176,10 +176,6 @@ def choose(
             "score": round(each.score, 4),
             "by": "both" if each.place in by_landmarks & by_words else by,
         }
-
-
-def _common(a: frozenset[str], b: frozenset[str]) -> float:
-    return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def mine(
@@ -249,7 +245,6 @@ class _Work:
     def survey(
         self, found: Iterable[tuple[Source, list[tuple[str, Line]]]], progress: Progress
     ) -> list[Question]:
-        """Read everything once; returns the questions that can be mined for."""
         good: list[tuple[int, Question]] = []
         for number, (source, about) in enumerate(found, 1):
             document = source.document

@@ -121,9 +121,14 @@ class Processes:
         windows = len(batch.ids)
         edges = [windows * n // self.count for n in range(self.count + 1)]
         sizes = [int(batch.used[a:b].sum()) for a, b in pairwise(edges)]
-        own = encode(
-            _windows(batch, edges[self.number], edges[self.number + 1], sizes, self.number)
-        )
+        first, last = edges[self.number : self.number + 2]
+        # Where the share is empty, the first window and none of its landmarks.
+        share = slice(first, last) if first < last else slice(0, 1)
+        used = batch.used[share] if first < last else torch.zeros_like(batch.used[share])
+        begin = sum(sizes[: self.number])
+        owners = batch.owners[begin : begin + sizes[self.number]]
+        mine = Batch(batch.ids[share], batch.sentences[share], batch.marks[share], used, owners)
+        own = encode(mine)
         sent = torch.zeros(max(sizes), width, device=self.device)
         sent[: len(own)] = own.detach()
         received = [torch.empty_like(sent) for _ in sizes]
@@ -152,17 +157,3 @@ class Processes:
         found: list[Any] = [None] * self.count
         dist.all_gather_object(found, own)
         return found
-
-
-def _windows(batch: Batch, first: int, last: int, sizes: list[int], number: int) -> Batch:
-    """A share of a batch's windows; where it is empty, the first one and none of its landmarks."""
-    begin = sum(sizes[:number])
-    share = slice(first, last) if first < last else slice(0, 1)
-    used = batch.used[share]
-    return Batch(
-        batch.ids[share],
-        batch.sentences[share],
-        batch.marks[share],
-        used if first < last else torch.zeros_like(used),
-        batch.owners[begin : begin + sizes[number]],
-    )

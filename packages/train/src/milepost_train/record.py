@@ -6,6 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -150,10 +151,8 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
     """The versions of Milepost, Python and those of some packages that are installed."""
     found = {"milepost": __version__, "python": platform.python_version()}
     for package in packages:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found
 
 

@@ -31,12 +31,12 @@ from milepost.errors import (
 from milepost.wording import counted
 from milepost_eval.tasks.reading import is_table
 from milepost_train.check import load_check
-from milepost_train.config import Config, Stage, data_paths, resolved
+from milepost_train.config import Config, data_paths, resolved
 from milepost_train.data import QUESTION_TOKENS, repeated
 from milepost_train.generated import first_of
 from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
-from milepost_train.material import Material, load_material
+from milepost_train.material import load_material
 from milepost_train.model import Checkpoint, open_checkpoint, with_lora
 from milepost_train.model.card import record_of, trained
 from milepost_train.model.huggingface import HuggingFace
@@ -202,10 +202,15 @@ def _train(
             on_progress(Event("", 0, 0, note=note))
         for warning in first_of(bad):
             on_progress(Event("", 0, 0, warning=warning))
+        objectives: list[list[Objective]] = []
         for number, stage in enumerate(config.stages, 1):
             if stage.warm_up > stage.steps:
                 long = f"[[stage]] {number}: warm_up is {stage.warm_up:,}, more than its steps"
                 on_progress(Event("", 0, 0, note=f"{long}; taken as {stage.steps:,}"))
+            try:
+                objectives.append([build(part.settings, material) for part in stage.parts])
+            except InputError as error:
+                raise InputError(f"[[stage]] {number}, {error.problem}", error.hint) from error
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
@@ -215,7 +220,6 @@ def _train(
             said = f"{len(same):,} of {counted(len(asked), 'question')} of the check are trained on"
             said += " in the same words, which may flatter its figures"
             on_progress(Event("", 0, 0, warning=said))
-        objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
     # Only now, so that a run whose data cannot be used leaves nothing behind.
@@ -291,13 +295,6 @@ def _facts(
         warning = f"{'; '.join(around)}: the last digits of the weights may differ"
         on_progress(Event("", 0, 0, warning=warning))
     return before
-
-
-def _objectives(stage: Stage, material: Material, number: int) -> list[Objective]:
-    try:
-        return [build(part.settings, material) for part in stage.parts]
-    except InputError as error:
-        raise InputError(f"[[stage]] {number}, {error.problem}", error.hint) from error
 
 
 def _copy(tokenizer: Backend) -> Backend:

@@ -216,7 +216,10 @@ def synthesize(
                 continue
             unanswered = 0
             question, why = question_in(answer)
-            why = why or _why_not(question, excerpt, text, asked, made, asking)
+            if not why and copies(question, " ".join(text[a:b] for a, b in excerpt.marked)):
+                why = "copies the evidence"
+            if not why and (_key(question) in asked or _alike(question, made, asking.similar)):
+                why = "asked before"
             if not why and asking.top:
                 scores = read.vectors @ encoder.encode_query(question)
                 best = set(np.argsort(-scores, kind="stable")[: asking.top].tolist())
@@ -347,15 +350,11 @@ def _write(
             kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
             progress(name, number, kept)
         if dev and split != "dev" and not journal.counts["documents of dev"]:
-            journal.dev = _one_for_dev(journal)
-            journal.counts["documents of dev"] += journal.dev is not None
+            shares = {r["id"]: hashed_share(r["text"]) for r in journal.rows() if "text" in r}
+            if len(shares) > 1:  # else no other would be left
+                journal.dev = min(shares, key=lambda name: shares[name])
+                journal.counts["documents of dev"] += 1
         return Written(journal.counts + dropped, bad)
-
-
-def _one_for_dev(journal: Journal) -> str | None:
-    """The document that is held out first; None if no other would be left."""
-    asked = {row["id"]: row["text"] for row in journal.rows() if "text" in row}
-    return min(asked, key=lambda name: hashed_share(asked[name])) if len(asked) > 1 else None
 
 
 def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:
@@ -366,24 +365,10 @@ def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:
     return first, end
 
 
-def _why_not(
-    question: str,
-    excerpt: Excerpt,
-    text: str,
-    asked: set[tuple[str, ...]],
-    made: Sequence[GeneratedQuestion],
-    asking: Asking,
-) -> str:
-    if copies(question, " ".join(text[a:b] for a, b in excerpt.marked)):
-        return "copies the evidence"
+def _alike(question: str, made: Sequence[GeneratedQuestion], share: float) -> bool:
     words = set(question_terms(question))
-    if _key(question) in asked:
-        return "asked before"
-    for each in made:
-        other = set(question_terms(each.question))
-        if len(words & other) >= asking.similar * len(words | other):
-            return "asked before"
-    return ""
+    others = [set(question_terms(each.question)) for each in made]
+    return any(len(words & other) >= share * len(words | other) for other in others)
 
 
 def _key(question: str) -> tuple[str, ...]:

@@ -188,7 +188,6 @@ def synthesize(
 
 
 def _check(context: click.Context, endpoint: str | None, llm: str | None, *, rules: bool) -> None:
-    """Refuse options that have no effect by rules, and a model without endpoint or name."""
     from click.core import ParameterSource
 
     if rules:

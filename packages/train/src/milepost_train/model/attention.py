@@ -29,12 +29,6 @@ def bias_of(allowed: Tensor, dtype: torch.dtype) -> Tensor:
     )
 
 
-def split_heads(states: Tensor, heads: int) -> Tensor:
-    """Reshape ``(b, t, d)`` to ``(b, heads, t, d / heads)``."""
-    batch, length, width = states.shape
-    return states.view(batch, length, heads, width // heads).transpose(1, 2)
-
-
 def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
     """Scaled dot-product attention of ``(b, h, q, e)`` over ``(b, h, t, e)`` → ``(b, q, h·e)``.
 
@@ -94,7 +88,9 @@ def attend_rotary(
     the base of the frequencies, None for no positions; ``reach`` is how far a query attends to each
     side, None for the whole text.
     """
-    query, key, value = (split_heads(each, heads) for each in (query, key, value))
+    query, key, value = (
+        each.view(*each.shape[:2], heads, -1).transpose(1, 2) for each in (query, key, value)
+    )
     length = key.shape[2]
     everywhere = torch.arange(length, device=key.device)
     here = everywhere if marks is None else marks

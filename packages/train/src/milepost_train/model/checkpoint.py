@@ -282,7 +282,6 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
 
 
 def _load(module: nn.Module, named: Mapping[str, Tensor], path: Path) -> None:
-    """Load the weights of a file into a module of float32; other weights are ignored."""
     own = module.state_dict()
     for name, weight in own.items():
         if name not in named:

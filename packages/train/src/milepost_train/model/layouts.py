@@ -147,7 +147,6 @@ def check_exportable(folder: Path, *, named: bool = False) -> tuple[str, ...]:
 
 
 def _modules(folder: Path) -> list[dict[str, Any]]:
-    """Read ``modules.json``; empty for a folder without it."""
     path = folder / "modules.json"
     modules = parsed(path) if path.is_file() else []
     well = isinstance(modules, list) and all(

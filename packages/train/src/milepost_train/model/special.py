@@ -104,7 +104,6 @@ _USUAL = {
 def load_tokenizer(folder: Path) -> Tokenizer:
     """Load ``tokenizer.json``, or convert older files with ``transformers``."""
     path = folder / TOKENIZER
-    hint = "a checkpoint with config.json, weights and tokenizer.json"
     try:
         if path.is_file():
             return Tokenizer.from_file(str(path))
@@ -113,7 +112,7 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         made: Tokenizer = AutoTokenizer.from_pretrained(str(folder)).backend_tokenizer
     except Exception as error:  # both raise bare and private exceptions
         first = first_line(error)
-        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", hint) from error
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", HINT) from error
     return made
 
 

@@ -146,8 +146,9 @@ class Pairs:
         return {"loss": value, "floor": level.item(), "spread": spread}
 
 
-def _units(text: Text, whole: bool) -> list[np.ndarray]:
-    return [text.ids] if whole else [text.sentence(n) for n in range(len(text.spans))]
+def _units(text: Text, whole: bool, most: int | None = None) -> list[NDArray[np.int32]]:
+    units = [text.ids] if whole else [text.sentence(n) for n in range(len(text.spans))]
+    return [tokens[:most] for tokens in units]
 
 
 Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and tokens
@@ -200,10 +201,8 @@ class Merged:
 
     def _units(self, number: int) -> Units:
         """What each landmark of a passage closes; longer than a window it cannot be."""
-        text, most = self._passages.texts[number], self.stage.window - 2
-        if self.stage.landmarks == "passage":
-            return [(number, text.ids[:most])]
-        return [(number, text.sentence(n)[:most]) for n in range(len(text.spans))]
+        whole, most = self.stage.landmarks == "passage", self.stage.window - 2
+        return [(number, tokens) for tokens in _units(self._passages.texts[number], whole, most)]
 
     def step(self, encode: Encode, random: Random) -> dict[str, float]:
         """See ``Objective``."""
@@ -220,9 +219,14 @@ class Merged:
                 rows.append([tokens for _, tokens in units[first:last]])
                 owners.extend((number, passage) for passage, _ in units[first:last])
                 owned.extend(own_first <= n < own_last for n in range(first, last))
-        right, wrong = self._candidates(
-            asked, [o for o, own in zip(owners, owned, strict=True) if own]
-        )
+        kept = np.array(owned, bool)
+        inside, passages = np.array(owners, np.int64)[kept].T
+        right = np.zeros((len(asked), len(passages)), bool)
+        wrong = np.zeros_like(right)
+        for row, (number, pair) in enumerate(asked):
+            answers = np.isin(passages, list(self._passages.right(pair)))
+            right[row] = answers & (inside == number)
+            wrong[row] = ~answers & ((inside == number) | stage.across)
 
         def contrast(scores: Tensor) -> Tensor:
             truth = marked(right, scores), marked(wrong, scores)
@@ -231,7 +235,6 @@ class Merged:
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             return contrast(similarities(asking, landmarks))
 
-        kept = np.array(owned, bool)
         value, spread = over_pairs(encode, stage, material, ids, rows, loss, kept)
         level = contrast(torch.zeros(right.shape))
         return {"loss": value, "floor": level.item(), "spread": spread}
@@ -243,17 +246,3 @@ class Merged:
         behind = 0 if self.material.causal else stage.right
         for window in plan(costs, WindowSize(stage.window, stage.left, behind, max(costs))):
             yield window.first, window.own_first, window.own_last, window.last
-
-    def _candidates(
-        self, asked: Sequence[tuple[int, Pair]], owners: Sequence[tuple[int, int]]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Positives and negatives of each query among the owned landmarks, both ``(q, n)``."""
-        documents, passages = np.array(owners, np.int64).T
-        right = np.zeros((len(asked), len(owners)), bool)
-        wrong = np.zeros_like(right)
-        for row, (number, pair) in enumerate(asked):
-            answers = np.isin(passages, list(self._passages.right(pair)))
-            inside = documents == number
-            right[row] = answers & inside
-            wrong[row] = ~answers & (inside | self.stage.across)
-        return right, wrong

@@ -259,7 +259,6 @@ class _Stores:
 
 
 def _at(stores: list[Store], number: int, encoder: Encoder) -> Store:
-    """The store of a number, at most one more than there are."""
     if number == len(stores):
         stores.append(_store(encoder))
     return stores[number]

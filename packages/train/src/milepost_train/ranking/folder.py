@@ -71,7 +71,6 @@ def write_folder(
 
 
 def _link(source: str, target: str) -> None:
-    """The same file under another name; a copy where there are no such links."""
     try:
         os.link(os.path.realpath(source), target)
     except OSError:
@@ -120,7 +119,6 @@ def _put(draft: Path, place: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system cannot."""
     if sys.platform != "linux":
         return False
     rename = getattr(ctypes.CDLL(None), "renameat2", None)

@@ -109,7 +109,6 @@ def _without(roles: Roles, task: str) -> Roles:
 def _figures(
     encoder: Encoder, fitted: Fitted, asked: Sequence[Ask], progress: Progress
 ) -> dict[str, dict[str, Any]]:
-    """What the numbers of a fit find in questions, and how true its probabilities are."""
     fusion = Fusion.from_fields(fitted.fusion)
     cases, learned = Learner(encoder, progress).kept(asked, Ranking(fusion, fitted.trees))
     bench = Bench(cases, learned.before)

@@ -154,8 +154,10 @@ def roles(
     for name in names:
         for task in _tasks(name, data, wanted):
             teaches = kept if task.split == "train" else None
-            for into, part in zip((found, absent), _parted(task), strict=True):
-                if part.questions:
+            for into, unanswered in ((found, False), (absent, True)):
+                asked = tuple(each for each in task.questions if each.absent is unanswered)
+                if asked:
+                    part = replace(task, questions=asked)
                     into[task.split].append(sample(part, sizes, teaches))
     choose, empty = tuple(found["dev"]), tuple(absent["dev"])
     held = {(each.task, d.name) for each in (*choose, *empty) for d in each.documents}
@@ -166,12 +168,24 @@ def roles(
     else:
         made = Roles(learn or choose, learn or choose, empty if choose else tuple(absent["train"]))
     for role, samples in (("learn from", made.learn), ("calibrate on", made.choose)):
-        _need(samples, enough, role, made)
+        if enough.met(samples):
+            continue
+        questions, documents = count(samples)
+        own = samples[0].split if samples else "marked"
+        other = "" if made.shared else f", or --split {'dev' if own == 'train' else 'train'}"
+        each = "" if made.shared else ", of train and of dev each"
+        if made.chosen and own == "train":
+            each += f"; {made.chosen:,} more are about documents of which dev questions ask"
+        raise InputError(
+            f"too few to {role}: {counted(questions, f'{own} question')} about "
+            f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are "
+            f"needed{each}",
+            f"more questions, or a higher --questions or --documents{other}",
+        )
     return made
 
 
 def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
-    """The task of a name in each of its splits that has questions."""
     plain, _, only = name.rpartition(":")
     splits = [each for each in wanted if each == only] if only in ("train", "dev") else wanted
     plain = plain if only in ("train", "dev") else name
@@ -192,12 +206,6 @@ def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
     if not found and missing is not None:
         raise missing
     return found
-
-
-def _parted(task: Task) -> tuple[Task, Task]:
-    answered = tuple(question for question in task.questions if not question.absent)
-    absent = tuple(question for question in task.questions if question.absent)
-    return replace(task, questions=answered), replace(task, questions=absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +253,6 @@ def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
 
 
 def _without(given: Sample, held: Set[tuple[str, str]]) -> Sample:
-    """A sample without documents of which other questions choose."""
     both = zip(given.documents, given.questions, strict=True)
     kept = [pair for pair in both if (given.task, pair[0].name) not in held]
     documents, questions = (tuple(each) for each in zip(*kept, strict=True)) if kept else ((), ())
@@ -255,20 +262,3 @@ def _without(given: Sample, held: Set[tuple[str, str]]) -> Sample:
 def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
     """At most so many of them, evenly spread."""
     return items if most is None else items[:: max(1, -(-len(items) // most))]
-
-
-def _need(samples: Sequence[Sample], enough: Minimum, role: str, made: Roles) -> None:
-    if enough.met(samples):
-        return
-    questions, documents = count(samples)
-    split = samples[0].split if samples else "marked"
-    other = "" if made.shared else f", or --split {'dev' if split == 'train' else 'train'}"
-    each = "" if made.shared else ", of train and of dev each"
-    if made.chosen and split == "train":
-        each += f"; {made.chosen:,} more are about documents of which dev questions ask"
-    raise InputError(
-        f"too few to {role}: {counted(questions, f'{split} question')} about "
-        f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are needed"
-        f"{each}",
-        f"more questions, or a higher --questions or --documents{other}",
-    )
