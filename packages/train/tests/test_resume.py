@@ -20,7 +20,7 @@ from milepost_train.loop import Event
 from milepost_train.model import release
 from milepost_train.model.card import record_of
 from milepost_train.record import SCHEMA
-from milepost_train.run import train
+from milepost_train.run import Trained, train
 from milepost_train.run_folder import RunFolder, RunInterrupted
 from support.tiny_runs import CHECK, write_run
 
@@ -38,6 +38,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(home: Path) -> dict[str, Any]:
     train(read_config(home / "run.toml", out=home / "whole"))
     return left_by(home / "whole")
+
+
+@pytest.fixture(scope="module")
+def every(home: Path) -> Trained:
+    """A run that keeps the weights of every check; beside it a file of one that keeps the best."""
+    text = (home / "run.toml").read_text(encoding="utf-8")
+    for name, keep in (("every", "true"), ("best", '"best"')):
+        changed = text.replace("every = 20", f"every = 4\nkeep = {keep}")
+        (home / f"{name}.toml").write_text(changed, encoding="utf-8")
+    return train(read_config(home / "every.toml", out=home / "every"))
 
 
 def left_by(folder: Path) -> dict[str, Any]:
@@ -88,19 +98,15 @@ def test_stopped_after_every_step(home: Path, whole: dict[str, Any], tmp_path: P
 
 
 def test_the_weights_of_every_check_are_kept(
-    home: Path, whole: dict[str, Any], tmp_path: Path
+    home: Path, whole: dict[str, Any], every: Trained, tmp_path: Path
 ) -> None:
     """Each in a folder of its own that can be opened and trained on; the same after a kill."""
-    text = (home / "run.toml").read_text(encoding="utf-8")
-    file = home / "keeping.toml"
-    file.write_text(text.replace("every = 20", "every = 4\nkeep = true"), encoding="utf-8")
-    train(read_config(file, out=tmp_path / "whole"))
-    kept = kept_by(tmp_path / "whole")
+    kept = kept_by(every.checkpoint.parent)
     assert list(kept) == ["checkpoint", *(f"checkpoint-{n}" for n in (11, 4, 6, 8))]
     assert kept["checkpoint"] == kept["checkpoint-11"]
     assert kept["checkpoint"] == whole["checkpoint"]["model.safetensors"]
     assert len(set(kept.values())) == 4
-    config = read_config(file, out=tmp_path / "run")
+    config = read_config(home / "every.toml", out=tmp_path / "run")
     with pytest.raises(Killed):
         train(config, on_progress=at(9, kill))
     assert list(kept_by(tmp_path / "run")) == [f"checkpoint{n}" for n in ("", "-4", "-6", "-8")]
@@ -319,26 +325,17 @@ def test_a_start_that_fails_leaves_a_folder_for_the_corrected_one(tmp_path: Path
     assert train(read_config(file)).steps == ALL
 
 
-def test_the_best_check_is_kept_through_a_kill(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_check_is_kept_through_a_kill(home: Path, every: Trained, tmp_path: Path) -> None:
     """The checkpoint is that of the check that found most, and the record says so."""
-    text = (home / "run.toml").read_text().replace("every = 20", "every = 2\nkeep = true")
-    (home / "every.toml").write_text(text)
-    (home / "best.toml").write_text(text.replace("keep = true", 'keep = "best"'))
-    every = read_config(home / "every.toml", out=tmp_path / "every")
-    checks = train(every).checks
-    means = {step: sum(found.values()) for step, found in checks.items()}
+    means = {step: sum(found.values()) for step, found in every.checks.items()}
     top = max(means, key=lambda step: means[step])
     best = read_config(home / "best.toml", out=tmp_path / "best")
     with pytest.raises(Killed):
         train(best, on_progress=at(7, kill))
-    assert train(best, resume=True).checks == checks
+    assert train(best, resume=True).checks == every.checks
     record = record_of(tmp_path / "best" / "checkpoint")
     assert record is not None
     assert record["last"]["step"] == top
     if top:
-        assert (
-            kept_by(tmp_path / "best")["checkpoint"]
-            == kept_by(tmp_path / "every")[f"checkpoint-{top}"]
-        )
+        kept = kept_by(every.checkpoint.parent)[f"checkpoint-{top}"]
+        assert kept_by(tmp_path / "best")["checkpoint"] == kept

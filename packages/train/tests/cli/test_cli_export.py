@@ -1,6 +1,7 @@
 """``milepost export`` on tiny models: what it writes, prints and refuses."""
 
 import json
+import shutil
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +17,9 @@ from milepost.encoder.engine import find_model
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError, MilepostError, ModelError
 from milepost_train.cli.export import export
-from milepost_train.config import read_config
-from milepost_train.run import train
+from milepost_train.run import Trained
 from support.http_server import Handler, listening
 from support.tiny_models import TEXT, tiny_folder, write_checkpoint
-from support.tiny_runs import CHECK, write_run
 
 
 def run(*arguments: str | Path) -> Any:
@@ -39,10 +38,6 @@ def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
     assert "windows of 256 tokens (64 before, 0 after), causal; BOS token <s>" in lines[1]
     assert [line.split()[0] for line in lines[3:]] == ["f32", "bf16"]
     assert float(lines[3].split()[1]) > 0.9999
-    assert [line.split()[2::2][:2] for line in lines[3:]] == [
-        ["0.9999", "0.99999"],
-        ["0.99", "0.998"],
-    ]
     encoder = milepost.load(tmp_path / "models" / "tiny", cache=False)
     assert encoder.encode(TEXT).vectors.shape == (7, 32)
 
@@ -67,14 +62,13 @@ def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
         run(shipped, "--out", tmp_path / "out")
 
 
-@pytest.mark.parametrize("kind", ["bert", "modernbert"])
-def test_a_checkpoint_of_ours(tmp_path: Path, kind: str) -> None:
+def test_a_checkpoint_of_ours(tmp_path: Path) -> None:
     """All precisions from one folder, with a name and sizes given, as one JSON document."""
     pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
     text = tmp_path / "notes.md"
     text.write_text(TEXT * 8, encoding="utf-8")
     done = run(
-        write_checkpoint(tmp_path / "ours", kind),
+        write_checkpoint(tmp_path / "ours", "modernbert"),
         *("--out", tmp_path / "out", "--precision", "f32,bf16,int8", "--name", "first"),
         *("--window", "96", "--left", "20", "--right", "10", "--json", "--calibration", text),
     )
@@ -91,9 +85,9 @@ def test_a_checkpoint_of_ours(tmp_path: Path, kind: str) -> None:
     assert (vectors * model.encode(TEXT).vectors).sum(-1).mean() > 0.95
 
 
-def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
+def test_only_what_ranks_is_to_be_fitted(finished: Trained, tmp_path: Path) -> None:
     """The hint to run ``milepost fit`` follows the export of a model, not of a reranker."""
-    checkpoint = train(read_config(write_run(tmp_path, CHECK))).checkpoint
+    checkpoint = shutil.copytree(finished.checkpoint.parent, tmp_path / "run") / "checkpoint"
     assert "milepost fit" in run(checkpoint, "--out", tmp_path / "model").stderr
     record = tmp_path / "run" / "run.json"
     told = json.loads(record.read_text("utf-8"))

@@ -20,37 +20,10 @@ from milepost.errors import InputError, ModelError, WrongModel
 from milepost_train.cli.export import export
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
-from milepost_train.model.interop import read_folder
-from milepost_train.model.landmark_encoder import Reading, TorchEngine, read_reading
-from support.tiny_models import TEXT, lmk_folder, tiny_folder, write_checkpoint
+from milepost_train.model.landmark_encoder import TorchEngine
+from support.tiny_models import TEXT, tiny_folder, write_checkpoint
 
 WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
-
-
-def test_the_vectors_are_those_of_the_folder(tmp_path: Path) -> None:
-    """Documents and questions, whose landmarks stand every six tokens in both."""
-    folder = lmk_folder(tmp_path / "lmk", granularity=6)
-    released = release(folder, tmp_path / "out")
-    assert (released.manifest.granularity, released.manifest.own_sentence) == (6, False)
-    assert released.notes == ()
-    model, lmk = milepost.load(tmp_path / "out", cache=False), read_folder(folder)
-    texts = [WORDS, "dog", "who sat on the tree and on the mat of the house?"]
-    found = np.array([model.encode(text).document for text in texts])
-    np.testing.assert_allclose(found, lmk.model().encode_document(texts), atol=1e-4)
-    np.testing.assert_allclose(
-        model.encode_queries(texts), lmk.model().encode_query(texts), atol=1e-4
-    )
-
-
-def test_landmarks_of_any_length(tmp_path: Path) -> None:
-    """Their directions are averaged, which is said; a text of one landmark shows no difference."""
-    folder = lmk_folder(tmp_path / "lmk", granularity=6, unit_landmarks=False)
-    released = release(folder, tmp_path / "out")
-    assert ["averages landmarks of any length" in note for note in released.notes] == [True]
-    found = milepost.load(tmp_path / "out", cache=False).encode("dog").document
-    np.testing.assert_allclose(
-        found, read_folder(folder).model().encode_document(["dog"])[0], atol=1e-4
-    )
 
 
 def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:
@@ -59,14 +32,14 @@ def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:
     plain = release(folder, tmp_path / "plain", window=64, left=16).manifest
     grid, wide = (
         release(folder, tmp_path / f"out{every}", window=64, left=16, granularity=every)
-        for every in (8, 32)
+        for every in (8, 62)
     )
     assert plain.granularity == SENTENCES
     prints = {each.fingerprint for each in (plain, grid.manifest, wide.manifest)}
     assert len(prints) == 3
     assert "every 8 tokens" in (tmp_path / "out8" / "README.md").read_text("utf-8")
     for text in (TEXT, TEXT * 6, "a", ""):
-        marks = milepost.load(tmp_path / "out32", cache=False).encode(text)
+        marks = milepost.load(tmp_path / "out62", cache=False).encode(text)
         assert len(marks.vectors) == len(marks.spans)
         assert marks.tokens_read == marks.tokens_given
     index = milepost.open(tmp_path / "db", model=tmp_path / "plain")
@@ -82,21 +55,6 @@ def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=f"every {every} tokens"):
             release(folder, tmp_path / "out", window=64, left=16, granularity=every)
     assert not (tmp_path / "out").exists()
-    assert release(folder, tmp_path / "out", window=64, left=16, granularity=62)
-
-
-def test_a_checkpoint_says_it(tmp_path: Path) -> None:
-    """`landmark.json` records the interval; that of sentences is as it always was."""
-    Reading("[CLS]", "[SEP]").write(tmp_path)
-    assert "granularity" not in (tmp_path / "landmark.json").read_text()
-    Reading("[CLS]", "[SEP]", granularity=16).write(tmp_path)
-    said = read_reading(tmp_path)
-    assert said is not None
-    assert said.granularity == 16
-    path = tmp_path / "landmark.json"
-    path.write_text(path.read_text().replace("16", "1.5"))
-    with pytest.raises(ModelError, match=r"landmark\.json: granularity"):
-        read_reading(tmp_path)
 
 
 def test_a_landmark_may_see_its_own_tokens_alone(tmp_path: Path) -> None:
@@ -133,10 +91,9 @@ def cut(vectors, dimensions):
     return first / np.sqrt((first**2).sum(-1, keepdims=True))
 
 
-@pytest.mark.parametrize("kind", ["bert", "llama"])
-def test_vectors_are_cut_and_of_unit_length_again(tmp_path, kind):
+def test_vectors_are_cut_and_of_unit_length_again(tmp_path):
     """Landmarks and questions in both precisions; a document is the mean of the cut landmarks."""
-    opened = open_checkpoint(tiny_folder(tmp_path / "hf", kind))
+    opened = open_checkpoint(tiny_folder(tmp_path / "hf", "llama"))
     whole = release(opened, tmp_path / "whole").manifest
     done = release(opened, tmp_path / "out", precisions=["f32", "bf16"], dimensions=12)
     assert opened.model.dimensions == 32  # the checkpoint given is as it was
@@ -212,7 +169,7 @@ PREFIX = "who asks: "
 QUESTIONS = ("Who had paid for the voyage?", " ice ", TEXT)
 
 
-@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "qwen2"])
+@pytest.mark.parametrize("kind", ["xlm-roberta", "qwen2"])
 def test_exported_questions_are_those_of_torch(tmp_path, kind):
     """And those of the model without a prefix that is asked prefix and question as one."""
     opened = open_checkpoint(tiny_folder(tmp_path / "hf", kind))

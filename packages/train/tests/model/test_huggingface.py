@@ -158,12 +158,12 @@ SENTENCES = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 2], [0, 1, 1, 1, 2, 2, 2, 2, 
 MARKS = torch.tensor([[4, 8], [3, 8]])
 
 
-def vectors(model: Any, landmark: int = 3) -> Any:
+def vectors(model: Any) -> Any:
     with torch.no_grad():
-        return model.eval()(IDS.where(IDS != 3, landmark), SENTENCES, MARKS)
+        return model.eval()(IDS, SENTENCES, MARKS)
 
 
-def trained(model: Any, steps: int = 4, landmark: int = 3) -> list[float]:
+def trained(model: Any, steps: int = 4) -> list[float]:
     """The loss of a toy (every landmark towards a fixed target) before each step."""
     torch.manual_seed(2)
     target = torch.nn.functional.normalize(torch.randn(2, 2, 32), dim=-1)
@@ -171,7 +171,7 @@ def trained(model: Any, steps: int = 4, landmark: int = 3) -> list[float]:
     optimizer = torch.optim.AdamW(chosen, lr=0.02)
     losses = []
     for _ in range(steps):
-        found = model(IDS.where(IDS != 3, landmark), SENTENCES, MARKS)
+        found = model(IDS, SENTENCES, MARKS)
         loss = (1 - (found * target).sum(-1)).mean()
         losses.append(loss.item())
         loss.backward()
@@ -211,20 +211,6 @@ def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen3"])
-def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path, kind: str) -> None:
-    opened = open_checkpoint(tiny_folder(tmp_path / "base", kind), landmark="<lmk>")
-    number = opened.tokenizer.token_to_id("<lmk>")
-    with_lora(opened.model, rank=2, targets=["q_proj", "v_proj"], dropout=0.0, tokens=[number])
-    names = [n for n, weight in opened.model.named_parameters() if weight.requires_grad]
-    assert len(names) == 2 * 2 * 2 + 1
-    trained(opened.model, landmark=number)
-    opened.save(tmp_path / "adapter")
-    again = open_checkpoint(tmp_path / "adapter")
-    assert again.reading.landmark == "<lmk>"
-    torch.testing.assert_close(vectors(again.model, number), vectors(opened.model, number))
-
-
 def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
     folder = tiny_folder(tmp_path / "m", "bert")
     ours = open_checkpoint(folder)
@@ -234,7 +220,9 @@ def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
     theirs = open_checkpoint(folder, transformers=True)
     with pytest.raises(ModelError, match="cannot be put there"):
         with_lora(theirs.model, targets=["no_such_layer"])
-    with_lora(theirs.model, rank=2)
+    with_lora(theirs.model, rank=2, targets=["query"])
+    names = [n for n, weight in theirs.model.named_parameters() if weight.requires_grad]
+    assert ["query.lora" in name for name in names] == [True] * 2 * 2
     with pytest.raises(ModelError, match="LoRA already"):
         with_lora(theirs.model)
 

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,21 +162,32 @@ def test_a_folder_of_ours_is_where_a_training_may_begin(tmp_path: Path) -> None:
     assert opened(config).reading.landmark == "[MASK]"
 
 
-def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> None:
-    """Landmarks after sentences, of unit length: document vectors are the same in both."""
-    folder = lmk_folder(tmp_path / "lmk", **SENTENCE_MARKS)
+LONG_TEXT = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
+ASKED = "who sat on the tree and on the mat of the house?"
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts", "asked", "notes"),
+    [
+        (SENTENCE_MARKS, [TEXT_OF_THREE], ["dog"], 0),
+        ({"granularity": 6}, [LONG_TEXT, "dog", ASKED], [LONG_TEXT, ASKED], 0),
+        # Directions are averaged; a text of one landmark shows no difference.
+        ({"granularity": 6, "unit_landmarks": False}, ["dog"], ["dog"], 1),
+    ],
+)
+def test_an_exported_folder_gives_the_vectors_of_the_folder(
+    tmp_path: Path, settings: dict[str, Any], texts: list[str], asked: list[str], notes: int
+) -> None:
+    """Documents and questions, with landmarks after sentences or every six tokens."""
+    folder = lmk_folder(tmp_path / "lmk", **settings)
     released = release(folder, tmp_path / "out")
     manifest = released.manifest
-    assert (manifest.bos_token, manifest.landmark, manifest.own_sentence) == (
-        "[CLS]",
-        "[MASK]",
-        False,
-    )
-    found = milepost.load(tmp_path / "out", cache=False).encode(TEXT_OF_THREE)
-    assert len(found.vectors) == 3
-    mean = found.vectors.astype(float).mean(0)
-    (wanted,) = read_folder(folder).model().encode_document([TEXT_OF_THREE])
-    np.testing.assert_allclose(mean / np.linalg.norm(mean), wanted, atol=1e-5)
+    assert (manifest.granularity, manifest.own_sentence) == (settings["granularity"], False)
+    assert ["averages landmarks of any length" in note for note in released.notes] == [True] * notes
+    model, lmk = milepost.load(tmp_path / "out", cache=False), read_folder(folder).model()
+    found = np.array([model.encode(text).document for text in texts])
+    np.testing.assert_allclose(found, lmk.encode_document(texts), atol=1e-4)
+    np.testing.assert_allclose(model.encode_queries(asked), lmk.encode_query(asked), atol=1e-4)
 
 
 @pytest.mark.parametrize("prompt", ["query_prompt", "document_prompt"])

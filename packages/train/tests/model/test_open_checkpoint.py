@@ -54,7 +54,8 @@ def test_special_tokens_written_in_any_way(tmp_path: Path) -> None:
 
 def test_what_was_said_is_kept(tmp_path: Path) -> None:
     opened = open_checkpoint(tiny_folder(tmp_path / "m", "llama"), bidirectional=True)
-    opened.reading = dataclasses.replace(opened.reading, window=90, left=20, right=5, longest=40)
+    sizes = {"window": 90, "left": 20, "right": 5, "longest": 40, "granularity": 16}
+    opened.reading = dataclasses.replace(opened.reading, **sizes)
     opened.save(tmp_path / "saved")
     again = open_checkpoint(tmp_path / "saved")
     assert again.reading == opened.reading

@@ -1,7 +1,7 @@
 """From a folder of transformers to a model folder whose vectors are torch's; model cards."""
 
 import json
-from importlib import import_module
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ from milepost_train.model.card import card, record_of, trained
 from milepost_train.model.export import fingerprint
 from milepost_train.model.landmark_encoder import TorchEngine
 from milepost_train.model.release import Parity
-from milepost_train.run import train
+from milepost_train.run import Trained, train
 from support.tiny_models import CAUSAL, TEXT, tiny_folder, write_checkpoint
-from support.tiny_runs import CHECK, write_run
+from support.tiny_runs import write_run
 
 LONG = TEXT * 4
 
@@ -149,22 +149,6 @@ def test_parity_does_not_pass_nan() -> None:
     assert Parity("f32", 3, 0.99995, 0.99999, 0.9999, 0.99999).holds
 
 
-def test_calibration_reads_all_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With more batches than are kept, those kept are spread from the first text to the last."""
-    release = import_module("milepost_train.model.release")
-    monkeypatch.setattr(release, "_BATCHES", 2)
-    folder = tiny_folder(tmp_path / "hf", "bert")
-    opened = open_checkpoint(folder)
-    sizes = release.window_sizes(opened)
-    texts = ["The ship left.", "Ice kept it from the coast.", "Who had paid for the voyage?"]
-    settings = {"bos_token": "[CLS]", "landmark": "[SEP]", **sizes}
-    found = release._feeds(opened, folder / "tokenizer.json", settings, texts)
-    every = [release._feeds(opened, folder / "tokenizer.json", settings, [text]) for text in texts]
-    assert [feed["ids"].tolist() for feed in found] == [
-        every[number][0]["ids"].tolist() for number in (0, 2)
-    ]
-
-
 def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"unknown precision 'bf-16';.*'bf16'"):
         release(tmp_path / "m", tmp_path / "out", precisions=["bf-16"])
@@ -177,21 +161,25 @@ def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:
         release(tmp_path / "m", tmp_path / "out")
 
 
-def test_a_run_and_its_export(tmp_path: Path) -> None:
+def test_a_run_and_its_export(finished: Trained, tmp_path: Path) -> None:
     """Data, steps and figures are those of the run; the export adds how the model reads."""
-    done = train(read_config(write_run(tmp_path, CHECK)))
-    of_run = (tmp_path / "run" / "README.md").read_text("utf-8")
-    before, after = done.checks[0]["task"], done.found["task"]
+    of_run = (finished.checkpoint.parent / "README.md").read_text("utf-8")
+    before, after = finished.checks[0]["task"], finished.found["task"]
     assert f"| task | {before:.1%} | {after:.1%} |" in of_run
     assert "## How it reads" not in of_run
-    made = release(done.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
+    made = release(finished.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
     said = made.manifest.trained
-    assert (said["steps"], said["data"]) == (done.steps, "task, pairs")
+    assert (said["steps"], said["data"]) == (finished.steps, "task, pairs")
     of_model = (tmp_path / "animals" / "README.md").read_text("utf-8")
     assert "## How it reads" in of_model
     for line in of_run.partition("## How it was trained")[2].splitlines():
         assert line in of_model
-    assert "base_model" not in of_model  # a folder says nothing to others
+    # A folder says nothing to others, a model of the hub does.
+    assert "base_model" not in of_model
+    assert finished.checkpoint.parents[1].name not in of_model
+    record = record_of(finished.checkpoint)
+    assert record is not None
+    assert "base_model: owner/name\n" in card("m", None, {**record, "base_model": "owner/name"})
 
 
 def test_the_record_names_files_of_questions_and_the_data_of_the_run_before(tmp_path: Path) -> None:
@@ -210,31 +198,16 @@ def test_the_record_names_files_of_questions_and_the_data_of_the_run_before(tmp_
     assert (said["data"], said["hold_out"]) == ("task, pairs, of b", 0.2)
 
 
-def test_what_the_record_cannot_say(tmp_path: Path) -> None:
+def test_what_the_record_cannot_say(finished: Trained, tmp_path: Path) -> None:
     """A record of another program is none; a torn last line of the log is passed over."""
-    run = tmp_path / "run"
-    done = train(read_config(write_run(tmp_path, CHECK)))
-    whole = record_of(done.checkpoint)
+    run = shutil.copytree(finished.checkpoint.parent, tmp_path / "run")
+    whole = record_of(run / "checkpoint")
     assert whole is not None
     with (run / "log.jsonl").open("a") as file:
         file.write('{"check": {"task": 0.5}}\n7\n{"step": 12, "che')
-    assert record_of(done.checkpoint) == whole
+    assert record_of(run / "checkpoint") == whole
     assert record_of(run) is None
     said = json.loads((run / "run.json").read_text("utf-8"))
     for record in ({**said, "settings": None}, {"settings": {"init": "x"}}):
         (run / "run.json").write_text(json.dumps(record))
-        assert record_of(done.checkpoint) is None
-
-
-def test_only_a_base_of_the_hub_is_named(tmp_path: Path) -> None:
-    train(read_config(write_run(tmp_path, CHECK)))
-    record = record_of(tmp_path / "run" / "checkpoint")
-    assert record is not None
-    assert str(tmp_path.name) not in card("m", None, record)
-    assert "base_model: owner/name\n" in card("m", None, {**record, "base_model": "owner/name"})
-
-
-def test_a_checkpoint_of_another_origin_says_nothing_of_training(tmp_path: Path) -> None:
-    release(tiny_folder(tmp_path / "hf", "bert"), tmp_path / "out", window=64, left=16)
-    written = (tmp_path / "out" / "README.md").read_text("utf-8")
-    assert "trained" not in written.partition("## For you")[0]
+        assert record_of(run / "checkpoint") is None
