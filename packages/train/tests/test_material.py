@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from milepost.errors import InputError, ModelError
+from milepost.errors import InputError
 from milepost_train.config import DataSettings
 from milepost_train.material import Words, load_material
 from milepost_train.model.landmark_encoder import Reading
 from support.files import write_lines
 from support.small_material import small_material
-from support.tiny_models import write_checkpoint, write_tokenizer
+from support.tiny_models import write_tokenizer
 
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."
@@ -135,27 +135,7 @@ def test_words_score_by_bm25_at_the_scales_of_the_search() -> None:
     assert not words.scores("nobody said it", 1).any()
 
 
-def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
-    material = load_material(data, tokenizer, replace(READING, bos_token=""), causal=True)
-    assert material.bos_id is None
-    assert material.causal
-
-
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
     path = write_lines(tmp_path / "pairs.jsonl", [{"query": "a"}])
     with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
-
-
-def test_with_a_teacher(data: DataSettings, tokenizer: Any, tmp_path: Path) -> None:
-    """Its vectors of sentences and questions; without mined ones its nearest are hard."""
-    folder = write_checkpoint(tmp_path / "teacher", "bert")
-    settings = replace(data, teacher=folder, negatives=())
-    material = load_material(settings, tokenizer, READING, cache=tmp_path / "cache")
-    assert material.targets is not None
-    assert material.targets.of_text(material.texts[0]).shape == (4, 32)
-    assert material.question_target(0).shape == (32,)
-    assert {sentence for _, sentence in material.hard(0)} == {2, 3}
-    assert len(list((tmp_path / "cache").iterdir())) == 1
-    with pytest.raises(ModelError):
-        load_material(replace(settings, teacher=tmp_path / "none"), tokenizer, READING)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -61,29 +60,10 @@ def test_a_record_says_what_a_run_was_made_from(folder: Path) -> None:
         "1_Pooling/config.json": {"sha256": hashlib.sha256(b"{}").hexdigest(), "bytes": 2},
         "model.safetensors": {"sha256": hashlib.sha256(b"weights").hexdigest(), "bytes": 7},
     }
-    assert found["config"] == "rate = 0.1\n"
     assert found["settings"]["stage"][1]["sizes"] == [1, 2]
     assert found["versions"]["numpy"] == numpy.__version__
     assert found["versions"].keys() >= {"milepost", "python", "tokenizers"}
     assert found["machine"]["device"] == "cpu"
-    assert "cores" in found["machine"]["cpu"]
-    assert found["machine"]["memory_gib"] is None or found["machine"]["memory_gib"] > 0
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["started"])
-    assert found["hours"] == 0
-
-
-def test_changed_settings_are_named(folder: Path) -> None:
-    changed = {**SETTINGS, "stage": ({"kind": "marked", "steps": 12, "own": True},), "rate": 0.2}
-    said = differences(record(folder), record(folder, settings=changed, seeds={"run": 2}))
-    assert said == [
-        "the setting rate was 0.1 and is 0.2",
-        "the setting stage.1.steps was 10 and is 12",
-        "the setting stage.2.kind was 'pairs' and is not set",
-        "the setting stage.2.steps was 20 and is not set",
-        "the setting stage.2.sizes was [1, 2] and is not set",
-        "the setting stage.1.own was not set and is True",
-        "the seed of run was 1 and is 2",
-    ]
 
 
 def test_settings_that_are_gone_differ_only_from_what_is_done_now(folder: Path) -> None:

@@ -93,15 +93,6 @@ def test_the_rest_of_a_section_may_answer_too():
     assert beside == ["What do bees eat in winter?", "Weak ones die."]
 
 
-def test_what_is_passed_over_is_counted():
-    dropped = questions_of(HIVES, "Keeping bees").dropped
-    assert dropped == {
-        "heading: a heading that every text has": 2,
-        "heading: no prose under it": 1,
-        "term: no entry": 1,
-    }
-
-
 def test_the_same_words_under_many_headings_answer_none():
     """An answer said of several things tells none of them apart: all are dropped."""
     text = "".join(

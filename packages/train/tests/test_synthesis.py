@@ -17,11 +17,9 @@ from milepost.types import Document
 from milepost_eval.tasks import load
 from milepost_train.generated import Source
 from milepost_train.synthesis import (
-    KINDS,
     Asking,
     copies,
     excerpts,
-    messages,
     question_in,
     synthesize,
 )
@@ -70,23 +68,6 @@ def test_a_copy_is_told_from_a_question():
     assert copies("In winter, places change, hours few, workers none freezes?", told)
     assert not copies("What keeps the bees at the edge from dying of cold?", told)
     assert not copies("winter workers places", told)
-
-
-def test_the_prompt_shows_the_excerpt_and_marks_the_evidence():
-    text = "Before. Here it begins. This is marked. And on. This too. It ends. After."
-    spans = [(text.index(s), text.index(s) + len(s)) for s in ("This is marked.", "This too.")]
-    excerpt = (text.index("Here"), text.index(" After"))
-    for kind in KINDS:
-        told = messages(kind, "Bees", text, excerpt, spans)
-        assert told[0]["role"] == "system"
-        assert KINDS[kind] in told[0]["content"]
-        assert told[-1] == {
-            "role": "user",
-            "content": "Title: Bees\n\nHere it begins. <<<This is marked.>>> And on. "
-            "<<<This too.>>> It ends.",
-        }
-        assert [m["role"] for m in told[1:-1]] == ["user", "assistant"] * 2
-        assert told[4]["content"] == "NONE"
 
 
 @settings(max_examples=60)

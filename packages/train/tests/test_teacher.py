@@ -1,6 +1,5 @@
 """Teachers: models of sentence-transformers, models of ours, and targets that are kept."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -27,7 +26,7 @@ from milepost_train.settings import MarkedStage
 from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, is_ours
 from support.files import write_lines
 from support.small_material import Student
-from support.tiny_models import write_checkpoint
+from support.tiny_models import sentence_transformer, write_checkpoint
 
 LIGHT = SHIPPED / "landmark-light"
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
@@ -128,10 +127,18 @@ def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:
     return load_material(replace(data, **changes), tokenizer, READING, width=32)
 
 
-def test_a_run_is_taught_by_a_checkpoint(data: DataSettings, folder: Path) -> None:
-    material = material_of(data, folder, teacher=folder)
+@pytest.mark.parametrize("name", ["run", "plain"])
+def test_a_run_is_taught_by_a_folder(
+    data: DataSettings, folder: Path, tmp_path: Path, name: str
+) -> None:
+    """A checkpoint of a run, or a network that reads sentences alone."""
+    tokenizer = Backend.from_file(str(folder / "tokenizer.json"))
+    taught, cache = replace(data, teacher=folder.with_name(name)), tmp_path / "cache"
+    material = load_material(taught, tokenizer, READING, width=32, cache=cache)
     parts = build(MarkedStage(**SMALL, rank=0.5), material).step(Student(), Random(1))
     assert {"distance", "rank"} <= set(parts)
+    assert {sentence for _, sentence in material.hard(0)} == {1, 2}
+    assert len(list(cache.iterdir())) == 1
 
 
 def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder: Path) -> None:
@@ -206,34 +213,22 @@ def test_targets_are_kept(saved: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert len(read) == 3
 
 
-def test_as_sentence_transformers_saves_it(saved: Path, tmp_path: Path) -> None:
+def test_as_sentence_transformers_saves_it(tmp_path: Path) -> None:
     """The folder's own settings: prompts, length and pooling."""
-    made = tmp_path / "st"
-    made.mkdir()
-    for file in saved.iterdir():
-        (made / file.name).write_bytes(file.read_bytes())
-    (made / "1_Pooling").mkdir()
-    name = "sentence_transformers.models"
-    modules = [
-        {"idx": 0, "name": "0", "path": "", "type": f"{name}.Transformer"},
-        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{name}.Pooling"},
-    ]
-    (made / "modules.json").write_text(json.dumps(modules))
+    made = sentence_transformer(tmp_path / "st", prompts={"query": "the ", "document": ""})
     (made / "sentence_bert_config.json").write_text('{"max_seq_length": 10}')
-    pooling = made / "1_Pooling" / "config.json"
-    pooling.write_text('{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 32}')
-    prompts = {"prompts": {"query": "the ", "document": ""}}
-    (made / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-    plain, teacher = MeanTeacher(saved), MeanTeacher(made)
-    assert np.array_equal(teacher.of_questions(["cat"]), plain.of_questions(["the cat"]))
+    teacher = MeanTeacher(made)
+    asked = state_of(made, [2, *read_by(made, "the cat").ids.tolist(), 3])
+    (vector,) = teacher.of_questions(["cat"])
+    assert close(vector, asked.mean(0))
     long = "cat dog tree bird river house the on mat sat cat dog"
-    ids = read_by(saved, long).ids.tolist()[:8]
-    (vector,) = teacher.of_sentences(read_by(saved, long))
-    assert close(vector, state_of(saved, [2, *ids, 3]).mean(0))
-    pooling.write_text('{"pooling_mode": "cls", "word_embedding_dimension": 32}')
+    ids = read_by(made, long).ids.tolist()[:8]
+    (vector,) = teacher.of_sentences(read_by(made, long))
+    assert close(vector, state_of(made, [2, *ids, 3]).mean(0))
+    pooling = '{"pooling_mode": "cls", "word_embedding_dimension": 16}'
+    (made / "1_Pooling" / "config.json").write_text(pooling)
     (vector,) = MeanTeacher(made).of_questions(["cat"])
-    cat = [2, *read_by(saved, "the cat").ids.tolist(), 3]
-    assert close(vector, state_of(saved, cat)[0])
+    assert close(vector, asked[0])
     (made / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="cannot be read"):
         MeanTeacher(made)

@@ -89,6 +89,7 @@ def test_a_folder_of_something_else_is_refused_before_the_work(refusal, tmp_path
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     args = "landmark-light", "--tasks", "nowhere.jsonl", "--no-trees", "--out", tmp_path / "mine"
     assert "mine exists and holds no" in refusal("fit", *args)
+    assert names(tmp_path / "mine") == ["thesis.txt"]
 
 
 def test_without_lightgbm_the_extra_is_named(refusal, own_model, task, monkeypatch):

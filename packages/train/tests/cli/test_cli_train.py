@@ -62,9 +62,10 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
     """As if it were not installed."""
     config = tmp_path / "run.toml"
     good = f'init = "a"\nout = "b"\n[data]\ntasks = ["t"]\n{ONE.format(1)}'
+    wrong = ("unknown key 'sede'", "unknown key 'check.budgte'")
     for text, said in (
-        (f"{good}[check]\nbudgte = 3\n", "unknown key 'check.budgte'"),
-        (good, "this needs torch"),
+        (f"sede = 3\n{good}[check]\nbudgte = 3\n", wrong),
+        (good, ["this needs torch"]),
     ):
         config.write_text(text)
         done = subprocess.run(
@@ -72,22 +73,8 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
             capture_output=True, encoding="utf-8", check=False, env=environment(),
         )  # fmt: skip
         assert done.returncode == 2
-        assert said in done.stderr
-
-
-def test_every_fault_is_a_line(cli: Any, tmp_path: Path) -> None:
-    config = tmp_path / "run.toml"
-    config.write_text(f'sede = 3\n[data]\ntasks = ["t"]\n{ONE.format(0)}')
-    done = cli("train", config)
-    assert done.exit_code == 2
-    said = [line.removeprefix(f"milepost: {config}: ") for line in done.stderr.splitlines()]
-    wanted = [
-        "missing key 'init'",
-        "missing key 'out'",
-        "unknown key 'sede'",
-        "[[stage]] 1: steps is 0",
-    ]
-    assert [line.partition(";")[0] for line in said] == wanted
+        lines = done.stderr.splitlines()
+        assert all(words in line for words, line in zip(said, lines, strict=True))
 
 
 def test_data_that_is_not_there(refusal: Any, tmp_path: Path) -> None:
@@ -147,7 +134,3 @@ def test_sigterm_saves_and_says_how_to_go_on(
     resumed = cli(*shlex.split(last.removeprefix(start))[1:])
     assert resumed.exit_code == 0
     assert "(40 steps" in resumed.stdout
-    again = cli("train", file)
-    assert again.exit_code == 2
-    assert "run holds a run already" in again.stderr
-    assert "--resume" in again.stderr

@@ -19,10 +19,8 @@ from milepost_train.data import Question, Text, held_out
 from milepost_train.light import (
     CONFIG,
     HOLD_OUT,
-    QUERIES,
     SIZES,
     TASKS,
-    WINDOWS,
     Distilled,
     Projected,
     align,
@@ -38,7 +36,6 @@ from milepost_train.material import Material
 from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.light import Light
 from milepost_train.model.release import release
-from milepost_train.objectives.marked import candidates
 from milepost_train.settings import MarkedStage
 from milepost_train.teacher import Targets
 from support.files import write_lines
@@ -128,28 +125,6 @@ def test_frequent_tokens_begin_short() -> None:
     assert lengths[7] == pytest.approx(0.1 / (0.1 + 90 / 101), rel=1e-3)
     assert lengths[9] == pytest.approx(0.1 / (0.1 + 1 / 101), rel=1e-3)
     assert lengths[50] == pytest.approx(1.0, rel=1e-3)
-
-
-def test_a_step_draws_texts_and_questions_of_their_own(material: Material) -> None:
-    """Windows of texts nobody asks about, and questions without evidence, which all come last."""
-    objective = Distilled(STAGE, material)
-    seen: set[int] = set()
-    for seed in range(30):
-        asked, pieces = objective.draw(Random(seed))
-        assert (asked, pieces) == objective.draw(Random(seed))
-        questions = [material.questions[number] for number in asked]
-        own = [each.text >= 0 for each in questions]
-        assert own == sorted(own, reverse=True)
-        assert own.count(False) == QUERIES
-        assert len(set(asked)) == len(asked)
-        assert {each.text for each in questions if each.text >= 0} <= {piece[0] for piece in pieces}
-        assert len(pieces) <= STAGE.documents * WINDOWS
-        seen |= {piece[0] for piece in pieces}
-        owners = np.array([(text, n) for text, a, b in pieces for n in range(a, b)])
-        positive, negative = candidates(questions, owners, material.texts, STAGE)
-        assert not positive[[not each for each in own]].any()
-        assert negative[[not each for each in own]].all()
-    assert seen == set(range(12))
 
 
 def test_it_begins_well_and_learns(material: Material) -> None:

@@ -17,7 +17,6 @@ from milepost.encoder.engine.manifest import Manifest
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, load_checkpoint, open_checkpoint
 from milepost_train.model import attention as module
-from milepost_train.model.attention import attend
 from milepost_train.model.export import NAMES, convert, fingerprint
 from milepost_train.model.landmark_encoder import Reading
 from support.tiny_models import CONFIGS, random_model, randomised, write_checkpoint
@@ -53,18 +52,6 @@ def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
         ours = model.backbone(ids, valid, marks, None)
         theirs = reference(kind, model)(input_ids=ids, attention_mask=valid.long())[0]
     torch.testing.assert_close(ours[valid], theirs[valid], atol=2e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize("kind", sorted(CONFIGS))
-def test_marks_are_rows_of_all_states(kind: str) -> None:
-    model = random_model(kind)
-    ids = torch.randint(5, 200, (1, 12))
-    sentences = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3]])
-    everywhere = torch.arange(12)[None]
-    marks = torch.tensor([[4, 7, 11]])
-    with torch.no_grad():
-        full = model(ids, sentences, everywhere)
-        torch.testing.assert_close(model(ids, sentences, marks), full[:, [4, 7, 11]])
 
 
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
@@ -210,21 +197,6 @@ def test_layers_alternate_and_only_distances_count() -> None:
         here = model.backbone(ids, None, None, None)
         there = model.backbone(shifted, valid, None, None)[:, 20:]
     torch.testing.assert_close(here, there, atol=1e-4, rtol=1e-3)
-
-
-def test_half_precision_stays_half_where_queries_are_rotated() -> None:
-    model = rotary_model()
-    ids = torch.randint(5, 200, (1, 40))
-    kinds = []
-
-    def keep(query: torch.Tensor, key: torch.Tensor, *rest: Any) -> torch.Tensor:
-        kinds.append((query.dtype, key.dtype))
-        return attend(query, key, *rest)
-
-    with pytest.MonkeyPatch.context() as patch, torch.autocast("cpu", torch.bfloat16):
-        patch.setattr(module, "attend", keep)
-        model.backbone(ids, None, None, None)
-    assert set(kinds) == {(torch.bfloat16, torch.bfloat16)}
 
 
 def test_a_folder_is_opened_saved_and_exported(tmp_path: Path) -> None:

@@ -52,12 +52,6 @@ def states_of(ids: torch.Tensor) -> torch.Tensor:
     return torch.stack([at, at**2], dim=-1).expand(len(ids), -1, -1)
 
 
-def pooled(*rows: Row, padding: int = PAD) -> list[list[float]]:
-    ids, *masks = pad(rows, padding)
-    result: list[list[float]] = pool(states_of(ids), *masks).tolist()
-    return result
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from([1, 2, 3, 7, 32, 64, 128, 256]),
@@ -75,16 +69,6 @@ def test_safe_reads_as_much_as_fits(g: int, limit: int, size: int) -> None:
     assert row.landmarks[-1] == len(row.ids) - 1
 
 
-def test_padding_with_the_landmark_token() -> None:
-    """A mask made from ids hides every landmark then; ours is made from lengths."""
-    rows = row_of(Z, 3), row_of([11], 3)
-    ids, _, _ = pad(rows, M)
-    from_ids = ids != M
-    wrong = pool(states_of(ids), from_ids, from_ids & (ids == M))
-    assert wrong[0].tolist() == pytest.approx([4.125, 25.625])
-    assert pooled(*rows, padding=M) == pooled(*rows)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_sums_are_float32(dtype: torch.dtype) -> None:
     states = torch.full((1, 4096, 2), 1.0, dtype=dtype)
@@ -99,15 +83,6 @@ def test_states_of_padding_do_not_matter() -> None:
     states = states_of(ids).clone()
     states[1, 3:] = float("nan")
     assert pool(states, *masks)[1].tolist() == [2.0, 4.0]
-
-
-def test_unit_landmarks() -> None:
-    states = torch.tensor([[[0.0, 0.0], [3.0, 0.0], [0.0, 100.0]]])
-    mask = torch.ones(1, 3, dtype=torch.bool)
-    landmarks = torch.tensor([[False, True, True]])
-    even = pool(states, mask, landmarks, unit_landmarks=True)
-    assert even[0].tolist() == pytest.approx([0.5, 0.5])
-    assert pool(states, mask, landmarks)[0].tolist() == pytest.approx([1.5, 50.0])
 
 
 pytestmark = pytest.mark.filterwarnings("default")

@@ -14,7 +14,6 @@ import pytest
 from milepost.cli.checks import _model
 from milepost.encoder.engine.folder import ModelFolder
 from milepost.encoder.engine.manifest import Manifest, read_manifest
-from milepost.errors import InputError
 from milepost.search.features import FEATURES
 from milepost.search.trees import FILE, read_trees
 from milepost_train.ranking.folder import REPORT, check_out, write_folder
@@ -86,19 +85,13 @@ def test_without_trees_those_of_before_go(model):
     assert FILE not in (model / SUMS).read_text()
 
 
-def test_an_earlier_fit_is_replaced_and_nothing_else(model, tmp_path):
+def test_an_earlier_fit_is_replaced(model, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     for number in (1, 2):
         check_out(model, out)
         write_folder(model, out, {"growth_threshold": 2.0}, trees(number), {"seed": number})
         assert state(out) == (2.0, number, number)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="other exists and holds no"):
-        check_out(model, other)
-    assert files(other) == {"thesis.txt": b"years of work"}
 
 
 WRITE = """

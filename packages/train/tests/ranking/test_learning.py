@@ -27,53 +27,15 @@ from milepost_train.ranking.learning import (
 from support.ranking_cases import ranking_case
 
 WIDTH = len(FEATURES)
-INEXACT = 0.1  # float32(0.1) lies above it
 
 
-def leaf(value, count):
-    return {"leaf_value": value, "leaf_count": count}
-
-
-def node(feature, threshold, left, right):
-    return {
-        "split_feature": feature,
-        "threshold": threshold,
-        "left_child": left,
-        "right_child": right,
-    }
-
-
-DUMPED = {
-    "tree_info": [
-        {
-            "tree_structure": node(
-                2, 0.5, node(0, INEXACT, leaf(1.0, 10), leaf(3.0, 30)), leaf(-4.0, 60)
-            )
-        },
-        {"tree_structure": {"leaf_value": 0.25}},  # a tree that found nothing to ask
-        {"tree_structure": node(1, -2.0, leaf(0.5, 1), leaf(-0.5, 3))},
-    ]
-}
-
-
-def row(**values):
-    columns = np.zeros(WIDTH, np.float32)
-    for name, value in values.items():
-        columns[int(name[1:])] = value
-    return columns
-
-
-def test_inner_nodes_are_the_means_of_what_was_learned_there():
-    """Weighed by the rows of each leaf: 2.5 = (10·1 + 30·3) / 40, -1.4 = (40·2.5 - 60·4) / 100."""
-    trees = arrays_of(DUMPED)
-    asks = trees.feature >= 0
-    by_column = dict(zip(trees.feature[asks].tolist(), trees.value[asks].tolist(), strict=True))
-    assert by_column == pytest.approx({2: -1.4, 0: 2.5, 1: -0.25})
-    parts = trees.parts(row(c0=1.0, c1=0.0, c2=0.0))
-    names = list(FEATURES)
-    assert parts[""] == pytest.approx(-1.4 + 0.25 - 0.25, abs=1e-6)
-    moved = {name: parts[name] for name in (names[2], names[0], names[1])}
-    assert list(moved.values()) == pytest.approx([3.9, 0.5, -0.25], abs=1e-6)
+def mean_below(node):
+    """Mean of a node's leaves, weighed by the rows of each, and these rows."""
+    if "leaf_value" in node:
+        return node["leaf_value"], node["leaf_count"]
+    below = [mean_below(node[side]) for side in ("left_child", "right_child")]
+    rows = sum(count for _, count in below)
+    return sum(value * count for value, count in below) / rows, rows
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -98,7 +60,10 @@ def test_lightgbm_itself_says_the_same(tmp_path, seed):
         40,
     )
     dumped = booster.dump_model()
+    means = [mean_below(tree["tree_structure"])[0] for tree in dumped["tree_info"]]
+    dumped["tree_info"] += [{"tree_structure": {"leaf_value": 0.25}}]  # found nothing to ask
     trees = arrays_of(dumped)
+    assert trees.value[trees.roots] == pytest.approx([*means, 0.25], abs=1e-6)
     trees.write(tmp_path)
     back = read_trees(tmp_path / FILE, tuple(FEATURES))
     asks = np.flatnonzero(trees.feature >= 0)
@@ -108,7 +73,7 @@ def test_lightgbm_itself_says_the_same(tmp_path, seed):
         for step, to in enumerate((bound, np.inf, -np.inf)):
             border[3 * place + step, column] = np.nextafter(bound, np.float32(to))
     for rows in (columns[:300], border):
-        said = booster.predict(rows, raw_score=True)
+        said = booster.predict(rows, raw_score=True) + 0.25
         np.testing.assert_allclose(trees.predict(rows), said, rtol=0, atol=1e-5)
         np.testing.assert_allclose(back.predict(rows), said, rtol=0, atol=1e-5)
     # The steps over a threshold are seen: not every row of the border says the same.
