@@ -40,14 +40,6 @@ def test_a_name_takes_another_model() -> None:
             catalogue.row(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"), [("landmrk", "landmark"), ("chunks:400", "chunk:400"), ("shrt", "short")]
-)
-def test_an_unknown_system_is_answered_with_the_nearest(name: str, meant: str) -> None:
-    with pytest.raises(InputError, match=f"unknown system '{name}'.*'{meant}'"):
-        chosen([name])
-
-
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(

@@ -16,20 +16,15 @@ from milepost.integrations.sentence_transformers import MilepostModule  # noqa: 
 CORPUS = {
     "whales": ("", "Whales are mammals. They breathe air and dive for an hour at most."),
     "ferry": ("The ferry", "It was low at first. In 1998 the fare was raised to five crowns."),
-    "bread": ("", "Knead the dough for ten minutes. Let it rise over night in a cold place."),
     "bridge": ("The bridge", "Since the bridge was opened, few people take the boat."),
 }
 QUERIES = {
     "price": "How much did a trip on the ferry cost?",
     "lungs": "Which sea animals have lungs?",
-    "yeast": "How long should yeast dough rest?",
-    "hard": "Why did the boatman stop baking?",
 }
 JUDGED = {
     "price": {"ferry": 2, "bridge": 1},
     "lungs": {"whales": 1},
-    "yeast": {"bread": 1},
-    "hard": {"bridge": 1, "bread": 2},
 }
 
 
@@ -52,7 +47,7 @@ def task() -> Any:
     class Tiny(AbsTaskRetrieval):
         metadata = TaskMetadata(
             name="MilepostTiny",
-            description="Four documents.",
+            description="Three documents.",
             type="Retrieval",
             main_score="ndcg_at_10",
             dataset={"path": "in/memory", "revision": "1"},

@@ -108,11 +108,9 @@ PACKED = gzip.compress(b"x" * 1000 + bytes(range(256)) * 9)
         b"\xff\xfe\x00",
         PACKED[: len(PACKED) // 2],
         PACKED[:10] + b"\xff" * 20,
-        b"\x1f\x8b is no gzip",
         lzma.compress(b"x" * 1000)[:40],
-        b"\xfd7zXZ is no xz",
     ],
-    ids=["no text", "cut off", "a damaged stream", "no stream", "xz cut off", "no xz"],
+    ids=["no text", "cut off", "a damaged stream", "xz cut off"],
 )
 def test_a_file_without_text_is_named(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "run.jsonl.gz"

@@ -19,7 +19,6 @@ from milepost_eval.session import Session
 from milepost_eval.systems.landmark import Milepost
 from milepost_eval.systems.units import Scored, Units
 from milepost_eval.types import Place, Question, Task
-from milepost_eval.vectors import Vectors
 from support.files import write_lines
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " * 4
@@ -200,19 +199,6 @@ def test_whole_documents_are_asked_for_in_the_collection_only():
         evaluate(Letters(), task, "document")
     with pytest.raises(InputError, match="two tasks"):  # a mean must be over all questions
         evaluate(Letters(), _task(DOG, *task.questions), "collection")
-
-
-def test_a_record_says_whether_vectors_were_there_before(tmp_path):
-    """Times of a second run say little, so it is told apart."""
-    vectors = Vectors(tmp_path / "v.sqlite")
-
-    class Keeping(Letters):
-        def open(self, documents):
-            vectors.get("x", [d.text for d in documents], lambda: (np.zeros((1, 2), "f4"), 0))
-            return super().open(documents)
-
-    first, second = (evaluate(Keeping(), _task(DOG), "document", vectors=vectors) for _ in range(2))
-    assert (first.cached, second.cached) == (False, True)
 
 
 def test_the_strongest_sentence_and_twins():

@@ -210,18 +210,6 @@ def test_a_window_returns_neighbours() -> None:
     assert ranking.documents(2) == ["hive", "sea"]
 
 
-def test_windows_that_overlap_are_paid_for_again() -> None:
-    (ranking,) = dense(window=3).open(DOCUMENTS).search(["The queen lays eggs."])
-    everything = ranking.best(8)
-    assert words(everything[0]) == DOCUMENTS[2].text
-    for budget in (1, len(DOCUMENTS[2].text), len(DOCUMENTS[2].text) + 1, 10**6):
-        spent = ranking.spend(budget)
-        assert spent == everything[: len(spent)]
-        lengths = [place.end - place.start for place in spent]
-        assert sum(lengths) >= budget or len(spent) == 8
-        assert sum(lengths[:-1]) < budget
-
-
 @pytest.mark.parametrize("documents", [(), (Document("empty", ""),)])
 def test_nothing_to_search(documents: tuple[Document, ...]) -> None:
     alone = Landmarks("landmark-only", fake_encoder())
