@@ -15,8 +15,8 @@ from milepost_train.ranking.cases import asks, base_scores, case, reread
 from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
-from milepost_train.ranking.learning import log_loss, probabilities
-from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample, words_of
+from milepost_train.ranking.learning import probabilities
+from milepost_train.ranking.questions import Minimum, Sizes, roles, sample, words_of
 from support.ranking_cases import add_absent, book_task
 
 
@@ -26,68 +26,11 @@ def encoder():
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory):
-    """As many questions about as many documents as are needed."""
-    path = tmp_path_factory.mktemp("task") / "book.jsonl"
-    book_task(path, 0, ENOUGH.documents, ENOUGH.questions // ENOUGH.documents)
-    return roles([str(path)], None, {})
-
-
-@pytest.fixture(scope="module")
 def few(tmp_path_factory):
     """Fewer than are needed, for what a test repeats."""
     path = tmp_path_factory.mktemp("few") / "book.jsonl"
     book_task(path, 80, 6, 6)
     return roles([str(path)], None, {}, enough=Minimum(1, 1))
-
-
-@pytest.fixture(scope="module")
-def plain(encoder, asked):
-    """Fusion and calibration only: there are too few questions for trees."""
-    return fit(encoder, asked)
-
-
-def judged(folder, path):
-    """Probabilities of passages that a search of other pieces shows, and what is true of them.
-
-    Every question is asked of its piece, and some of another one.
-    """
-    model = milepost.load(folder)
-    task = load(str(path), "dev")
-    said, held = [], []
-    names = [document.name for document in task.documents]
-    for number, document in enumerate(task.documents):
-        index = milepost.open(model=model)
-        index.add(document)
-        asked = [each for each in task.questions if each.document == document.name]
-        # One in six has no answer here; the fit's share is one in five.
-        asked += [each for each in task.questions if each.document == names[number - 1]][:1]
-        for question in asked:
-            (span,) = question.spans
-            for passage in index.search(question.text, k=5):
-                said.append(passage.score)
-                true = question.document == document.name
-                held.append(true and span[0] < passage.end and span[1] > passage.start)
-    return np.array(said), np.array(held, float)
-
-
-def test_calibration_holds_on_documents_left_out(plain, tmp_path):
-    """Lower log loss than with the default numbers: cross-fitted, and searching other pieces."""
-    figures = plain.report["probability"]["learned ranking"]
-    assert figures["fitted"]["log loss"] < figures["default"]["log loss"]
-    assert figures["fitted"]["calibration error"] < figures["default"]["calibration error"]
-    model, path = find_model("landmark-light").path, tmp_path / "other.jsonl"
-    book_task(path, 40, 16, 5)
-    write_folder(model, tmp_path / "fitted", plain.fusion, plain.trees, plain.report)
-    unfitted = {name: v for name, v in plain.fusion.items() if name != "calibration"}
-    write_folder(model, tmp_path / "unfitted", unfitted, None, plain.report)
-    losses = []
-    for name in ("fitted", "unfitted"):
-        said, held = judged(tmp_path / name, path)
-        assert ((said >= 0) & (said <= 1)).all()
-        assert 0 < held.mean() < 1
-        losses.append(log_loss(said, held, np.full(len(said), 1 / len(said))))
-    assert losses[0] < losses[1]
 
 
 def test_what_will_not_be_learned_is_said_before_the_work(encoder, few):
@@ -110,24 +53,6 @@ def test_what_will_not_be_learned_is_said_before_the_work(encoder, few):
     _, _, dropped, same = said
     assert dropped.startswith("not learned from: 7 train questions about documents")
     assert same.startswith(f"in train and dev: {len(words_of(few.learn))} questions")
-
-
-def test_the_report_says_what_it_was_made_from(plain, asked):
-    report = plain.report
-    assert plain.trees is None
-    assert report["trees"] == 0
-    (note,) = report["notes"]
-    assert "trees need 1,000 about 50" in note
-    counted = {"questions": 200, "documents": 20}
-    assert report["questions"]["book"]["dev"].items() >= counted.items()
-    assert report["fingerprint"] == find_model("landmark-light").manifest.fingerprint
-    assert report["versions"]["milepost"] == milepost.__version__
-    for row in ("fused order", "learned ranking"):
-        for setting in ("document", "collection"):
-            found = report["evidence"][row][setting]["book"]
-            assert 0 < found[0] <= found[1] <= found[2] <= 100
-    assert report["learned"] == plain.fusion
-    assert json.loads(json.dumps(report)) == report
 
 
 WITH_TREES = {"enough_for_trees": Minimum(1, 1), "rounds": 10}
