@@ -5,7 +5,7 @@ import json
 import pytest
 
 from milepost.documents import read_bytes
-from support.office_writer import DRAWING, MC, W, epub, opendocument, pptx, relations, shape, word
+from support.office_writer import MC, W, epub, opendocument, pptx, shape, word
 
 MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 
@@ -311,31 +311,6 @@ def test_embedded_objects_are_noted() -> None:
     slide = shape("A").replace("</p:txBody>", f"{struck}</p:txBody>")
     document = read_bytes(pptx([slide]), "a.pptx")
     assert (document.text, len(document.notes)) == ("A", 1)
-
-
-def test_hidden_shapes_and_places_of_the_master() -> None:
-    """A placeholder without a place has that of its layout, or of the master."""
-    hidden = shape("no", kind="x").replace("<p:nvPr>", "<p:cNvPr hidden='1'/><p:nvPr>")
-    place = "<p:spPr><a:xfrm><a:off x='0' y='{}'/><a:ext cx='9' cy='9'/></a:xfrm></p:spPr></p:sp>"
-    box = shape("A").replace("</p:sp>", place.format(1))
-    master = f"<m xmlns:p='p' xmlns:a='{DRAWING}'>{shape('', kind='body')}</m>"
-    data = pptx(
-        [shape("b", kind="body") + hidden + box],
-        links={0: {"r": ("slideLayout", "../l.xml")}},
-        parts={
-            "ppt/l.xml": "<l/>",
-            "ppt/_rels/l.xml.rels": relations({"r": ("slideMaster", "m.xml")}),
-            "ppt/m.xml": master.replace("</p:sp>", place.format(50)),
-        },
-    )
-    assert shown(data, "a.pptx") == "A b"
-
-
-def test_numbers_of_slides() -> None:
-    for kind, wanted in (("circleNumDbPlain", "① a"), ("hebrew2Minus", "א- a")):
-        own = f"<a:lvl1pPr><a:buAutoNum type='{kind}'/></a:lvl1pPr>"
-        counted = shape("a").replace("<p:txBody>", f"<p:txBody><a:lstStyle>{own}</a:lstStyle>")
-        assert shown(pptx([counted]), "a.pptx") == wanted
 
 
 @pytest.mark.parametrize(
