@@ -111,6 +111,25 @@ def test_what_two_styles_hide_is_shown() -> None:
     assert shown(word(body, more=more), "a.docx") == "both not struck"
 
 
+BASED = {
+    "styles": f"<w:styles xmlns:w='{W}'>"
+    + "".join(
+        f"<w:style w:type='paragraph' w:styleId='{name}'><w:basedOn w:val='{base}'/><w:pPr>"
+        f"<w:numPr>{said}</w:numPr></w:pPr></w:style>"
+        for name, base, said in (
+            ("H1", "", "<w:numId w:val='1'/>"),
+            ("H2", "H1", "<w:ilvl w:val='1'/>"),
+            ("H3", "H2", ""),
+        )
+    )
+    + "</w:styles>"
+}
+INHERITED = "".join(
+    f"<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr>{run(letter)}</w:p>"
+    for style, letter in zip(("H1", "H2", "H3", "H2"), "abcd", strict=True)
+)
+
+
 @pytest.mark.parametrize(
     ("body", "parts", "wanted"),
     [
@@ -129,6 +148,10 @@ def test_what_two_styles_hide_is_shown() -> None:
         (items(0), numbering("<w:numStyleLink w:val='S'/>", "<w:abstractNum w:abstractNumId='6'>"
          f"<w:styleLink w:val='S'/>{level(0, 'decimal', '%1.')}</w:abstractNum>"
          f"{NUM}"), "1. a"),
+        (f"{INHERITED}<w:p><w:pPr><w:pStyle w:val='H2'/><w:numPr><w:ilvl w:val='0'/></w:numPr>"
+         f"</w:pPr>{run('e')}</w:p>",
+         numbering(level(0, "decimal", "%1.") + level(1, "decimal", "%1.%2")) | BASED,
+         "1. a 1.1 b 1.2 c 1.3 d 2. e"),
     ],
 )  # fmt: skip
 def test_lists_of_word(body: str, parts: dict[str, str], wanted: str) -> None:

@@ -153,9 +153,9 @@ class _Reader(TreeReader):
         bullet = ""
         look = look_of(mark).over(style.look).over(self._default)
         if words or not look.hidden:  # an empty item is counted, too
-            named = "" if own else said(properties, W + "pStyle")
-            listed = own or style.listed
-            bullet = self._numbering.next(*listed, named) if listed else ""
+            named = "" if own[1] else said(properties, W + "pStyle")
+            listed, depth = own[0] or style.listed[0], own[1] or style.listed[1] or "0"
+            bullet = self._numbering.next(listed, depth, named) if listed else ""
         bullet = "" if level and bullet == "- " else bullet
         self.text.add(words and bullet + words, close=bool(bullet) and not level, level=level)
         for inner in self._inner(node, style.look):

@@ -48,7 +48,7 @@ class Style:
     """What a style says of a paragraph or its characters."""
 
     level: int = 0  # heading level, 0 for none
-    listed: tuple[str, str] | None = None  # its list and the level in it, or None
+    listed: tuple[str, str] = ("", "")  # its list and the level in it, each "" if not said
     look: Look = PLAIN  # how its characters are shown
 
 
@@ -96,13 +96,13 @@ def read_styles(root: Element | None) -> dict[str, Style]:
     known = {key: style for style in root.iter(W + "style") if (key := style.get(W + "styleId"))}
     made: dict[str, Style] = {}
     for key in known:
-        level, listed, look = 0, None, PLAIN
+        level, listed, look = 0, ("", ""), PLAIN
         style: Element | None = known[key]
         for _ in range(_DEPTH):
             if style is None:
                 break
             level = level or _style_level(style)
-            listed = listed or numbered(style.find(W + "pPr"))
+            listed = numbered(style.find(W + "pPr"), listed)
             look = look.over(look_of(style.find(W + "rPr")))
             style = known.get(said(style, W + "basedOn"))
         made[key] = Style(level, listed, look)
@@ -113,13 +113,13 @@ def read_styles(root: Element | None) -> dict[str, Style]:
     return made
 
 
-def numbered(properties: Element | None) -> tuple[str, str] | None:
-    """Return the list of a paragraph and its level in it; list 0 means none."""
-    numbering = properties.find(W + "numPr") if properties is not None else None
-    if numbering is None:
-        return None
-    listed = numbering.find(W + "numId")
-    return None if listed is None else (listed.get(VAL, "0"), said(numbering, W + "ilvl", "0"))
+def numbered(properties: Element | None, over: tuple[str, str] = ("", "")) -> tuple[str, str]:
+    """Return the list of a paragraph and its level in it, each "" if not said; list 0 means none.
+
+    What ``over`` says comes before it: a list and a level are inherited each for itself.
+    """
+    listed, level = (said(properties, f"{W}numPr/{W}{tag}") for tag in ("numId", "ilvl"))
+    return over[0] or listed, over[1] or level
 
 
 def outline(properties: Element | None) -> int:
