@@ -25,6 +25,7 @@ _KINDS = {
     "hebrew1": "א", "hebrew2": "א", "arabicAlpha": "أ", "arabicAbjad": "ا", "thaiLetters": "ก",
     "hindiNumbers": "१", "thaiNumbers": "๑", "aiueo": "ア", "aiueoFullWidth": "ア",
     "iroha": "イ", "irohaFullWidth": "イ", "numberInDash": "- 1 -",
+    "cardinalText": "One", "ordinalText": "First",
     **dict.fromkeys(("decimalFullWidth", "decimalFullWidth2"), "１"),
     **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), "①"),
     **dict.fromkeys(

@@ -30,15 +30,28 @@ for _kana in "アイ":
 _HEBREW = ("", *"אבגדהוזחט"), ("", *"יכלמנסעפצ"), ("", *"קרשת")
 _ENCLOSED = {"①": 20, "⑴": 20, "⒈": 20, "❶": 10, "㊀": 10}  # and how many there are
 _COUNTS = "〇一二三四五六七八九十"
+_SMALL = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+)  # fmt: skip
+_TENS = "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "one hundred"
+_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+    "nine": "ninth", "twelve": "twelfth",
+}  # fmt: skip
 
 
 def numeral(number: int, kind: str, *, repeated: bool = False) -> str:
     """Write a number in a kind that its first number names: 1, 01, 1st, a, A, i, α, 一, ①, ア, १.
 
-    Other kinds are written as 1. After z comes aa; then ab, or if letters are ``repeated``, bb.
+    Other kinds are written as 1. After z comes aa; then ab, or if letters are ``repeated``, bb. One
+    and First are English words up to a hundred.
 
     >>> numeral(4, "i"), numeral(28, "A"), numeral(3, "01"), numeral(12, "一"), numeral(12, "१")
     ('iv', 'AB', '03', '十二', '१२')
+    >>> numeral(42, "One"), numeral(42, "First"), numeral(20, "First")
+    ('Forty-two', 'Forty-second', 'Twentieth')
     """
     if kind in ("i", "I") and 0 < number < _MAX_ROMAN:
         letters = ""
@@ -68,9 +81,20 @@ def numeral(number: int, kind: str, *, repeated: bool = False) -> str:
         return f"{_HEBREW[2][number // 100]}{low}".replace("יה", "טו").replace("יו", "טז")
     if len(kind) == 1 and unicodedata.decimal(kind, 0) == 1:
         return "".join(chr(ord(kind) - 1 + int(digit)) for digit in str(number))
+    if kind in ("One", "First") and 0 <= number <= 100:
+        return _in_words(number, is_ordinal=kind == "First")
     if kind == "1st":
         last = 0 if number // 10 % 10 == 1 else number % 10
         return f"{number}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"
     if kind == "- 1 -":
         return kind.replace("1", str(number))
     return f"{number:02}" if kind == "01" else str(number)
+
+
+def _in_words(number: int, *, is_ordinal: bool) -> str:
+    tens, ones = divmod(number, 10)
+    words = [_SMALL[number]] if number < 20 else [_TENS[tens - 2], *([_SMALL[ones]] * (ones > 0))]
+    if is_ordinal:
+        last = words[-1]
+        words[-1] = _ORDINALS.get(last) or f"{last.removesuffix('y')}{'ie' * last.endswith('y')}th"
+    return "-".join(words).capitalize()
