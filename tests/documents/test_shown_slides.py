@@ -1,5 +1,7 @@
 """What is read of slides is what a person sees: their lists, fields and places."""
 
+import pytest
+
 from milepost.documents import read_bytes
 from support.office_writer import DRAWING, pptx, relations, shape
 
@@ -31,3 +33,42 @@ def test_numbers_of_slides() -> None:
         own = f"<a:lvl1pPr><a:buAutoNum type='{kind}'/></a:lvl1pPr>"
         counted = shape("a").replace("<p:txBody>", f"<p:txBody><a:lstStyle>{own}</a:lstStyle>")
         assert shown(pptx([counted]), "a.pptx") == wanted
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wanted"),
+    [
+        (("arabicPeriod' startAt='9",) * 2, "9. a 10. b"),
+        (("arabicPeriod", "arabicPeriod", "arabicPeriod' startAt='9"), "1. a 2. b 9. c"),
+        (("arabicPeriod", "alphaUcPeriod", "alphaUcPeriod"), "1. a A. b B. c"),
+    ],
+)
+def test_numbers_of_slides_begin_again(kinds: tuple[str, ...], wanted: str) -> None:
+    counted = shape(*"abc"[: len(kinds)])
+    for kind in kinds:
+        own = f"<a:p><a:pPr><a:buAutoNum type='{kind}'/></a:pPr><a:r>"
+        counted = counted.replace("<a:p><a:r>", own, 1)
+    assert shown(pptx([counted]), "a.pptx") == wanted
+
+
+@pytest.mark.parametrize("of_master", [False, True])
+def test_numbers_of_slides_are_inherited(of_master: bool) -> None:
+    """From the placeholder of the layout or else of the master, unless the layout has others."""
+    body = shape("", kind="body")
+    level = "<a:lstStyle><a:lvl1pPr><a:bu{}/></a:lvl1pPr></a:lstStyle></p:txBody>"
+    counted, bullet = (
+        body.replace("</p:txBody>", level.format(kind))
+        for kind in ("AutoNum type='arabicPeriod'", "Char char='-'")
+    )
+    layout, master = (body, counted) if of_master else (counted, bullet)
+    space = f"xmlns:p='p' xmlns:a='{DRAWING}'"
+    data = pptx(
+        [shape("a", "b", kind="body") + shape("c")],
+        links={0: {"r": ("slideLayout", "../l.xml")}},
+        parts={
+            "ppt/l.xml": f"<l {space}>{layout}</l>",
+            "ppt/_rels/l.xml.rels": relations({"r": ("slideMaster", "m.xml")}),
+            "ppt/m.xml": f"<m {space}>{master}</m>",
+        },
+    )
+    assert shown(data, "a.pptx") == "1. a 2. b c"

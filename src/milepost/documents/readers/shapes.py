@@ -30,6 +30,26 @@ def places(layout: Element) -> dict[tuple[str, str], Box]:
     return {_role(shape): box for shape, box in shapes(layout) if box is not None}
 
 
+def list_styles(shape: Element, above: Sequence[Element]) -> list[Element]:
+    """List what the layout and the master, in this order, say of the lists of a placeholder.
+
+    A master has one placeholder for the bodies of all layouts.
+    """
+    role = _role(shape)
+    if role[0] or not role[1]:
+        return []
+    alike = (each for root in above[:1] for each, _ in shapes(root) if _role(each) == role)
+    styles = [every(each, "lstStyle") for each in alike]
+    for master in above[1:]:
+        styles += (every(each, "lstStyle") for each, _ in shapes(master) if _is_body(each))
+        styles.append(every(master, "bodyStyle"))
+    return [*chain(*styles)]
+
+
+def _is_body(shape: Element) -> bool:
+    return any(node.get("type") == "body" for node in every(shape, "ph"))
+
+
 def _role(shape: Element) -> tuple[str, str]:
     """Return the type and the number of a placeholder, by which the layout knows it."""
     found = every(shape, "ph")

@@ -5,7 +5,7 @@ Names are compared without namespaces, which differ between the two variants of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from xml.etree.ElementTree import Element
 
@@ -16,7 +16,7 @@ from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.numbering import numeral
 from milepost.documents.readers.office import Drawings, Links, main_part, target, words
 from milepost.documents.readers.office import links as links_of
-from milepost.documents.readers.shapes import TITLES, Box, ordered, places
+from milepost.documents.readers.shapes import TITLES, Box, list_styles, ordered, places
 from milepost.documents.readers.shapes import shapes as found
 from milepost.errors import UnreadableFile
 from milepost.types import Document
@@ -64,29 +64,32 @@ class _Slide:
     def read(self, slide: Element) -> None:
         """Add the slide and the speaker's notes."""
         part = target(self._links, "slideLayout")
-        layout: dict[tuple[str, str], Box] = {}
+        above: list[Element] = []  # the layout and its master
         if part in self._archive.parts:
+            above = [self._drawings.part(part)]
             with suppress(UnreadableFile):
-                master = target(links_of(self._archive, part), "slideMaster")
-                layout = places(self._archive.xml(master)) if master else {}
-            layout |= places(self._drawings.part(part))
+                if master := target(links_of(self._archive, part), "slideMaster"):
+                    above.append(self._archive.xml(master))
+        layout: dict[tuple[str, str], Box] = {}
+        for root in reversed(above):
+            layout |= places(root)
         shapes = ordered(slide, layout)
         shapes.sort(key=lambda shape: _placeholder(shape) not in TITLES)  # stable
         for shape in shapes:
-            self._shape(shape)
+            self._shape(shape, list_styles(shape, above))
         for kind, part in self._links.values():
             if kind == "notesSlide":
                 for shape, _ in found(self._drawings.part(part)):
                     self._shape(shape)
 
-    def _shape(self, shape: Element) -> None:
+    def _shape(self, shape: Element, styles: Sequence[Element] = ()) -> None:
         kind = _placeholder(shape)
         if kind in _FURNITURE:
             return
         if local(shape) == "graphicFrame":
             self._frame(shape)
             return
-        paragraphs = list(_paragraphs(shape, self._text))
+        paragraphs = list(_paragraphs(shape, self._text, styles))
         if kind in TITLES:
             self._text.add(" ".join(paragraphs), level=TITLES[kind])
             return
@@ -116,17 +119,23 @@ def _is_set(cell: Element, key: str) -> bool:
     return cell.get(key) in ("1", "true")
 
 
-def _paragraphs(shape: Element, text: TextBuilder) -> Iterator[str]:
-    """Yield the paragraphs of a shape or cell; items of a numbered list with their numbers."""
-    counts: dict[int, int] = {}
-    styles = {local(level): level for node in every(shape, "lstStyle") for level in node}
+def _paragraphs(
+    shape: Element, text: TextBuilder, inherited: Sequence[Element] = ()
+) -> Iterator[str]:
+    """Yield the paragraphs of a shape or cell; items of a numbered list with their numbers.
+
+    What the shape itself says of its lists comes before what is ``inherited``.
+    """
+    counts: dict[int, tuple[tuple[str, int], int]] = {}  # level → kind and start, last number
+    styles = [*every(shape, "lstStyle"), *inherited]
     for node in every(shape, "p"):
         said = words(node, text)
         if not said:
             continue
         properties = next((each for each in node if local(each) == "pPr"), None)
         depth = number(properties.get("lvl"), 0) if properties is not None else 0
-        own = [node for node in (properties, styles.get(f"lvl{depth + 1}pPr")) if node is not None]
+        own = [each for style in styles for each in style if local(each) == f"lvl{depth + 1}pPr"]
+        own = own if properties is None else [properties, *own]
         kinds = [each for node in own for each in node if local(each).startswith("bu")]
         counted = [kind for kind in kinds if local(kind) in _BULLETS][:1]
         counted = [kind for kind in counted if local(kind) == "buAutoNum"]
@@ -135,9 +144,11 @@ def _paragraphs(shape: Element, text: TextBuilder) -> Iterator[str]:
             counts.pop(depth, None)
             yield said
             continue
-        start = number(counted[0].get("startAt"), 1)
-        counts[depth] = count = counts.get(depth, start - 1) + 1
-        yield f"{_numbered(count, counted[0].get('type', ''))} {said}"
+        kind, start = counted[0].get("type", ""), number(counted[0].get("startAt"), 1)
+        known, count = counts.get(depth, (("", 0), 0))
+        count = count + 1 if known == (kind, start) else start
+        counts[depth] = (kind, start), count
+        yield f"{_numbered(count, kind)} {said}"
 
 
 def _numbered(count: int, kind: str) -> str:
