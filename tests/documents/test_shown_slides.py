@@ -51,6 +51,15 @@ def test_numbers_of_slides_begin_again(kinds: tuple[str, ...], wanted: str) -> N
     assert shown(pptx([counted]), "a.pptx") == wanted
 
 
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [("TxLink", "A7"), ("datetime1", "A7"), ("slidenum", "A"), ("CELLRANGE", "A")],
+)
+def test_fields_of_drawings(kind: str, wanted: str) -> None:
+    field = f"</a:r><a:fld type='{kind}'><a:rPr/><a:pPr/><a:t>7</a:t></a:fld></a:p>"
+    assert shown(pptx([shape("A").replace("</a:r></a:p>", field)]), "a.pptx") == wanted
+
+
 @pytest.mark.parametrize("of_master", [False, True])
 def test_numbers_of_slides_are_inherited(of_master: bool) -> None:
     """From the placeholder of the layout or else of the master, unless the layout has others."""

@@ -7,6 +7,7 @@ The drawings are diagrams (SmartArt), charts and text boxes.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from xml.etree.ElementTree import Element
@@ -193,8 +194,11 @@ def _number(said: str, code: str | None, is_1904: bool) -> str:
     return said
 
 
+_PLACEHOLDER = re.compile("slidenum|[A-Z]+$")  # CELLRANGE, in place of what a chart shows
+
+
 def words(paragraph: Element, text: TextBuilder | None = None) -> str:
-    """Return a paragraph's text in one line, without fields such as slide number and date.
+    """Return a paragraph's text in one line, without numbers of slides and placeholders of charts.
 
     ``text`` takes note of what is struck out.
     """
@@ -206,7 +210,7 @@ def _pieces(parent: Element, text: TextBuilder | None) -> Iterator[str]:
         tag = local(node)
         if tag in ("br", "tab"):
             yield " "
-        elif tag == "r":
+        elif tag == "r" or (tag == "fld" and not _PLACEHOLDER.match(node.get("type", ""))):
             yield _run(node, text)
         elif tag == "t":
             yield node.text or ""
