@@ -77,3 +77,43 @@ def test_mail_and_saved_pages(data: bytes, name: str, wanted: str) -> None:
 def test_what_is_encrypted_is_noted(part: str, kind: str) -> None:
     part = f"Content-Type: {part.format('-----BEGIN PGP MESSAGE-----')}"
     assert "encrypted" in read_bytes(mail(PLAIN, part, kind=kind), "a.eml").notes[0]
+
+
+EVENT = """BEGIN:VCALENDAR
+BEGIN:VTIMEZONE
+DTSTART:19700101T000000
+END:VTIMEZONE
+BEGIN:VEVENT
+UID:1
+{}
+ORGANIZER;CN="Lee: Ann":mailto:a@x
+SUMMARY:Budget\\, sec
+ ond round
+DESCRIPTION:Bring the plan.\\nAgenda: costs
+BEGIN:VALARM
+DESCRIPTION:Alarm
+END:VALARM
+END:VEVENT
+END:VCALENDAR"""
+
+
+@pytest.mark.parametrize(
+    ("times", "wanted"),
+    [
+        ("DTSTART;TZID=Asia/Tokyo:20240301T140000\nDTEND;TZID=Asia/Tokyo:20240301T150000",
+         "2024-03-01 14:00 to 15:00 (Asia/Tokyo)"),
+        ("DTSTART:20240301T230000Z\nDTEND:20240302T010000Z",
+         "2024-03-01 23:00 to 2024-03-02 01:00 (UTC)"),
+        ("DTSTART;VALUE=DATE:20240301\nDTEND;VALUE=DATE:20240303", "2024-03-01 to 2024-03-02"),
+        ("DTSTART:soon", "soon"),
+    ],
+)  # fmt: skip
+def test_invitations_are_read_once(times: str, wanted: str) -> None:
+    event = EVENT.format(times)
+    text = f"Budget, second round\nWhen: {wanted}\nOrganizer: Lee: Ann <a@x>\nBring the plan.\n"
+    text += "Agenda: costs"
+    for name in ("a.ics", "a.txt"):
+        assert read_bytes(event.replace("\n", "\r\n").encode(), name).text == text
+    kinds = ("text/calendar; method=REQUEST", "application/ics; name=b.ics")
+    letter = mail(PLAIN, *(f"Content-Type: {kind}\n\n{event}" for kind in kinds), kind="mixed")
+    assert read_bytes(letter, "a.eml").text.endswith(f"See.\n\nAttachment: invite.ics\n\n{text}")

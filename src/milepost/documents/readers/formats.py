@@ -29,6 +29,7 @@ _FORMATS = {
     "plain": ("plain.read_plain", ""),
     "rows": ("plain.read_rows", ".jsonl .ndjson .log"),
     "subtitles": ("subtitles.read_subtitles", ".srt .vtt"),
+    "calendar": ("calendars.read_calendar", ".ics"),
     "headed": ("plain.read_headed", ".rst .rest .adoc .asciidoc .org .tex"),
     "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd"),
     "html": ("html.read_html", ".html .htm .xhtml"),
@@ -253,6 +254,8 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     if chosen in _CONTAINERS:
         mend = "save it again" if _BINARY.search(head) else "rename it to .txt or .csv: it is text"
         raise UnreadableFile(f"{name} is not a {suffix[1:]} file, in spite of its suffix", mend)
+    if chosen == "plain" and head.startswith(b"BEGIN:VCALENDAR"):
+        return "calendar"
     if chosen == "plain" and _MBOX.match(data[:1024]):
         return "mbox"
     if chosen == "plain" and _RECORDS.match(head):

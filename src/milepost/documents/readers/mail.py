@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from quopri import decodestring
 
 from milepost.documents.encoding import decode
-from milepost.documents.readers import html, metadata
+from milepost.documents.readers import calendars, html, metadata
 from milepost.documents.readers.builder import TextBuilder
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.properties import Properties
@@ -164,10 +164,23 @@ def _collect(part: Message, letter: Letter) -> None:
             _collect(each, letter)
     elif part.get_content_maintype() == "multipart":
         letter.bodies.append((_text(part), False))  # its parts were not found
+    elif kind == "text/calendar":
+        _attached(part, letter, _file_name(part) or "invite.ics")
     elif part.get_content_maintype() == "text" and not (_is_file(part) and _file_name(part)):
         letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
     elif label := _file_name(part):
-        letter.attachments.append((label, _content(part, label)))
+        _attached(part, letter, label)
+
+
+def _attached(part: Message, letter: Letter, label: str) -> None:
+    """Add an attachment; an invitation that is both a part and a file of a mail is added once."""
+    content = _content(part, label)
+    entries = calendars.identities(content or b"")
+    known = (
+        calendars.identities(each) for _, each in letter.attachments if isinstance(each, bytes)
+    )
+    if not entries or not any(entries <= each for each in known):
+        letter.attachments.append((label, content))
 
 
 def _forwarded(part: Message, letter: Letter) -> None:
