@@ -39,6 +39,8 @@ KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
               "Content-Type: text/html\n\n<p>Read on</p>"), "a.eml", "Mill Street"),
         (mail(PLAIN, INNER.format("Content-Type: image/png; name=p.png\nContent-Disposition: "
               "attachment\n\nx")), "a.eml", "Attachment: p.png"),
+        (b"Content-Type: text/plain; format=flowed; delsp=yes\n\nA li \nne.\n> Quo \n> ted "
+         b"\n-- \nB", "a.eml", "A line. > Quoted -- B"),
         (f"From: a@x\nContent-Type: text/plain; charset=iso-8859-8-i\nContent-Transfer-Encoding: "
          f"base64\n\n{KEY}\n".encode(), "a.eml", "הפגישה"),
         ("From: a@x\nSubject: Über\n\nA".encode("latin-1"), "a.eml", "Über"),

@@ -272,9 +272,26 @@ def _text(part: Message) -> str:
     try:
         if part.get_content_subtype() == "html" and not charset:
             return html.decode_page(content, "a part")[0]
-        return decode(content, "a part", charset)[0]
+        said = decode(content, "a part", charset)[0]
+        is_joined = [str(part.get_param(key)).lower() for key in ("format", "delsp")]
+        return _flowed(said) if is_joined == ["flowed", "yes"] else said
     except UnreadableFile:  # the bytes are not text
         return ""
+
+
+def _flowed(said: str) -> str:
+    """Join lines where the space at the end of a line is not part of the text (RFC 3676)."""
+    lines: list[str] = []
+    open_depth = -1  # of the quotation whose last line goes on; -1 if none does
+    for line in said.split("\n"):
+        words = line.lstrip(">")
+        depth, words = len(line) - len(words), words.removeprefix(" ")
+        if depth == open_depth and words != "-- ":  # which begins a signature
+            lines[-1] = lines[-1][:-1] + words
+        else:
+            lines.append(line)
+        open_depth = depth if words.endswith(" ") and words != "-- " else -1
+    return "\n".join(lines)
 
 
 def _file_name(part: Message) -> str:
