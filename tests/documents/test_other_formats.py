@@ -284,6 +284,23 @@ STYLE ::cue {}
 SAID = ("Ann: The budget for the warehouse was cut & the loan refused.", "Bob: Who says so?")
 NAMED = "1\n00:00:03,1 --> 00:00:07,4\nAnn: It was\n\n2\n00:00:07,4 --> 00:00:09,0\nAnn: cut.\nBy"
 ROLLS = "00:01.0 --> 00:02.0\n \na<00:01.5><c> b</c>\n\n00:02.0 --> 00:03.0\na b\nc<00:02.5> d\n"
+ROLLED = """1
+00:00:00,160 --> 00:00:02,310
+to the
+
+2
+00:00:02,310 --> 00:00:02,320
+to the
+
+3
+00:00:02,330 --> 00:00:05,000
+to the
+budget
+
+4
+00:00:05,100 --> 00:00:06,000
+budget
+"""
 APART = "1\n00:01 --> 00:02\n{\\an8}- Where?\n- <i>Here</i>,\n2\n00:02 --> 00:03\nnow.\n\n4\nFar."
 
 
@@ -293,6 +310,7 @@ APART = "1\n00:01 --> 00:02\n{\\an8}- Where?\n- <i>Here</i>,\n2\n00:02 --> 00:03
         (CUES, SAID, {"The": "00:03", "warehouse": "00:07", "Bob": "00:07"}),
         (NAMED, ("Ann: It was cut. By",), {"Ann": "00:00:03", "cut": "00:00:07"}),
         (ROLLS, ("a b", "c d"), {"b": "00:01", "c": "00:02"}),
+        (ROLLED, ("to the", "budget", "budget"), {"to": "00:00:00", "budget": "00:00:02"}),
         (APART, ("- Where?", "- Here, now. 4 Far."), {"Where": "00:01", "now": "00:02"}),
     ],
 )

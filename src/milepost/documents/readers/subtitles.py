@@ -14,12 +14,13 @@ from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document, Mark
 
-_TIME = r"((?:\d+:)?\d\d?:\d\d)(?:[.,]\d{1,3})?"
+_TIME = r"((?:\d+:)?\d\d?:\d\d)(?:[.,](\d{1,3}))?"
 _TIMES = re.compile(rf"^[ \t]*{_TIME}[ \t]+-->[ \t]+{_TIME}(?!\d).*$", re.MULTILINE)
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^<>]+)>")
 _NAME = re.compile(r"([^\W\d_][\w .'’()-]{0,40}):\s+(?=\S)")
 _TAG = re.compile(r"</?(?:[a-z]\w*(?:[.\s][^<>]*)?|\d[\d:.]*)>|\{\\[^{}]*\}", re.I)
 _ROLLS = re.compile(r"<\d\d:\d\d")  # a line is shown again above the next one
+_NEAR_MS = 50  # between two times of which one shows on what the other showed
 _NOT_SAID = ("NOTE", "STYLE", "REGION")
 _APART = re.compile(r"[-–—♪]|>>")  # said by another one
 _ENDS = re.compile(r"[.!?…。！？؟।]\W*$")
@@ -60,14 +61,19 @@ def read_subtitles(data: bytes, name: str, source: str | None) -> Document:
 def _lines(text: str) -> Iterator[_Line]:
     times = [*_TIMES.finditer(text)]
     lines: list[_Line] = []
+    shown: list[tuple[str | None, str]] = []  # at the time before
+    ended = 0
     for time, after in zip_longest(times, times[1:]):
         held = text[time.end() : after and after.start()].split("\n")[1:]
         if after:
             held.pop()  # what is left of its line
             if held and (held[-1].strip().isdigit() or (held[-1] and held[-2:-1] == [""])):
                 held.pop()  # its number or name
-        span = time[1], _seconds(time[1]), _seconds(time[2])
-        lines += (_Line(*span, *said) for said in _said(held))
+        span = time[1], _seconds(time[1]), _seconds(time[3])
+        begin, end = (1000 * _seconds(time[k]) + int(f"{time[k + 1] or 0:0<3}") for k in (1, 3))
+        again = shown if abs(begin - ended) <= _NEAR_MS else []  # lines roll up, or words light up
+        shown, ended = [*_said(held)], end
+        lines += (_Line(*span, *said) for said in shown if said not in again)
     once = (next(same) for _, same in groupby(lines, key=lambda line: line.words))
     yield from once if _ROLLS.search(text) else lines
 
