@@ -222,6 +222,8 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<table><tr><td><ol><li>a</ol><td>x<tr><td>1<td>2</table>", "1. a | x 1 | 2"),
         ("<ol style='list-style: upper-alpha inside'><li>a</ol>", "A. a"),
         ("<ul style='list-style-type: lower-greek'><li>a</ul>", "α. a"),
+        ("<ol start=1 reversed><li>a<li>b<li>c</ol>", "1. a 0. b -1. c"),
+        ("<ol style='list-style: arabic-indic' start=-12><li>a</ol>", "-١٢. a"),
         ("<ol><li><ol type=a><li>A<li>b</ol><li><ul><li>c</ul></ol>", "1. a. A b. b 2. c"),
         ("<b style='margin-right:1em'>A</b><b>b</b>", "A b"),
         ("Name<input value=Lind> <input type=checkbox checked><select><option>no"

@@ -80,7 +80,8 @@ def numeral(number: int, kind: str, *, repeated: bool = False) -> str:
         low = f"{_HEBREW[1][rest // 10]}{_HEBREW[0][rest % 10]}"
         return f"{_HEBREW[2][number // 100]}{low}".replace("יה", "טו").replace("יו", "טז")
     if len(kind) == 1 and unicodedata.decimal(kind, 0) == 1:
-        return "".join(chr(ord(kind) - 1 + int(digit)) for digit in str(number))
+        written = "".join(chr(ord(kind) - 1 + int(digit)) for digit in str(abs(number)))
+        return "-" * (number < 0) + written
     if kind in ("One", "First") and 0 <= number <= 100:
         return _in_words(number, is_ordinal=kind == "First")
     if kind == "1st":
