@@ -24,6 +24,17 @@ INNER = f"Content-Type: multipart/mixed; boundary=B\n\n--B\n{PAGE}\n--B\n{{}}\n-
 KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
 
 
+def saved(page: str, other: str = "") -> bytes:
+    """A page saved with two style sheets: c.css raises the class u."""
+    held = {"a.htm": page, "c.css": ".u{vertical-align:super}", "b.css": other}
+    parts = (
+        f"Content-Type: text/{'css' if '.css' in name else 'html'}\nContent-Location: "
+        f"http://a.org/{name}\n\n{said}"
+        for name, said in held.items()
+    )
+    return b"MIME-Version: 1.0\n" + mail(*parts, kind="related")
+
+
 @pytest.mark.parametrize(
     ("data", "name", "wanted"),
     [
@@ -57,8 +68,13 @@ KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
         (mail("Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n"
               "From: a@x\nContent-Type: text/plain; x=3Dy\n\ncaf=C3=A9"), "a.eml", "café"),
         (mail("Content-Type: message/delivery-status\n\nStatus: 5.1.1"), "a.eml", "Status: 5.1.1"),
-        (b"MIME-Version: 1.0\n" + mail("Content-Type: text/html\n\n10<i class=u>6</i>",
-         "Content-Type: text/css\n\n.u{vertical-align:super}", kind="related"), "a.mht", "10^6"),
+        (saved("<link rel=stylesheet href=c.css>10<i class=u>6</i>"), "a.mht", "10^6"),
+        (saved("<link rel=stylesheet media=print href=c.css>10<i class=u>6</i>"), "a.mht", "106"),
+        (saved("<link rel=stylesheet media='screen, print' href=b.css>10<i class=u>6</i>",
+               "@import url(c.css) screen;"), "a.mht", "10^6"),
+        (saved("<link rel=stylesheet href=b.css>10<i class=u>6</i>", "@import 'c.css' print;"),
+         "a.mht", "106"),
+        (saved("10<i class=u>6</i>"), "a.mht", "106"),
         (b"From: <Saved by Blink>\n" + mail(PAGE, kind="related"), "page", "library moves in"),
         (zipped({"a.fb2": "<f:FictionBook xmlns:f='f'><f:body><f:p>Dry.</f:p></f:body>"
                  "</f:FictionBook>"}), "a.fb2.zip", "Dry."),

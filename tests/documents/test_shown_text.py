@@ -197,6 +197,8 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<style>@media (min-width:40em){i{display:none}} @media (max-width:700px){"
          "b{display:none}} @media print{u{display:none}} @layer a{s{text-decoration:none}}</style>"
          "<i>no</i><b>A</b> <u>b</u> <s>c</s>", "A b c"),
+        ("<style media=print>i{display:none}</style><style media='Screen, print'>b{display:none}"
+         "</style><style media='not print'>u{display:none}</style><i>A</i><b>no</b><u>no", "A"),
         ("<table><tfoot><tr><td>b</tfoot><tbody><tr><td>A</table>", "A b"),
         ("<style>.g{display:none}</style><p class=g>A<script>show()</script>", "A"),
         ("<style>p{display:none!important} .x{display:block}</style>"
@@ -265,18 +267,28 @@ def test_formulas_that_are_not_read_are_noted(body: str) -> None:
     assert "formula" in read_bytes(f"<html><body>A{body}".encode(), "a.html").notes[0]
 
 
-def test_style_sheets_of_books() -> None:
+@pytest.mark.parametrize(
+    ("before", "head", "wanted"),
+    [
+        ("", "<link rel='stylesheet' href='../S/c.css'/>", "10^6"),
+        ("<?xml-stylesheet type='text/css' href='../S/c.css'?>", "", "10^6"),
+        ("", "<link rel='stylesheet' href='c.css'/>", "106"),
+        ("", "", "106"),
+    ],
+)
+def test_style_sheets_of_books(before: str, head: str, wanted: str) -> None:
     """A chapter may stand in for a file that is no page; lists that are not XML are read."""
-    page = "<!DOCTYPE html [<!ENTITY a 'b'>]><html><body>10<span class='u'>6</span></body></html>"
+    page = f"<!DOCTYPE html [<!ENTITY a 'b'>]>{before}<html><head>{head}</head>10<b class='u'>6"
     items = (
         "<item id='p' href='p.pdf' media-type='application/pdf' fallback='a'/>"
-        "<item id='a' href='a.xml' media-type='Application/XML; charset=utf-8'/>"
-        "<item id='c' href='c.css' media-type='text/css'/>"
+        "<item id='a' href='T/a.xml' media-type='Application/XML; charset=utf-8'/>"
+        "<item id='c' href='S/c.css' media-type='text/css'/>"
+        "<item id='d' href='T/c.css' media-type='text/css'/>"
     )
     package = f"<package><meta><manifest>{items}</manifest><spine><itemref idref='p'/></spine>"
-    parts = {"O/book.opf": package, "O/a.xml": page, "O/c.css": ".u{vertical-align:super}"}
-    parts["META-INF/container.xml"] = ""
-    assert shown(epub(**parts), "a.epub") == "10^6"
+    parts = {"O/book.opf": package, "O/T/a.xml": page, "O/S/c.css": ".u{vertical-align:super}"}
+    parts |= {"O/T/c.css": "", "META-INF/container.xml": ""}
+    assert shown(epub(**parts), "a.epub") == wanted
 
 
 def span(properties: str, body: str, family: str = "text") -> bytes:

@@ -37,7 +37,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
     book = TextBuilder()
     notes = [f"{other} is not a page and was left out" for other in others]
-    sheet = _sheet(archive, package, folder)
+    sheets = _sheets(archive, package, folder)
     for chapter in chapters:
         if chapter in locked:
             notes.append(f"{chapter} is locked by copy protection")
@@ -48,7 +48,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
             notes.append(error.problem)
             continue
         notes.extend(f"{chapter}: {problem}" for problem in problems)
-        html.write(page, book, sheet)
+        html.write(page, book, sheets, chapter)
     if len(notes) >= len(chapters) and not book.text:
         raise UnreadableFile(f"{name} has no chapter that can be read", "convert it to PDF or HTML")
     return book.document(name, source, tuple(notes), metadata.of_book(package))
@@ -113,13 +113,13 @@ def _path(folder: str, item: Element) -> str:
     return path_in(folder, item.get("href", "").replace("\\", "/")).lstrip("/")
 
 
-def _sheet(archive: Archive, book: Element, folder: str) -> str:
-    sheets = [item for item in every(book, "item") if item.get("media-type") == "text/css"]
-    said = []
-    for part in filter(None, (archive.find(_path(folder, item)) for item in sheets)):
+def _sheets(archive: Archive, book: Element, folder: str) -> dict[str, str]:
+    items = [item for item in every(book, "item") if item.get("media-type") == "text/css"]
+    sheets = {}
+    for part in filter(None, (archive.find(_path(folder, item)) for item in items)):
         with suppress(UnreadableFile):
-            said.append(archive.read(part).decode("utf-8", "replace"))
-    return "\n".join(said)
+            sheets[html.located(part)] = archive.read(part).decode("utf-8", "replace")
+    return sheets
 
 
 def _locked(archive: Archive) -> frozenset[str]:

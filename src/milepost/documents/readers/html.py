@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from email import message_from_bytes, policy
-from email.message import Message
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote, urljoin
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers import metadata
@@ -24,6 +26,7 @@ _HEAD = 1 << 16
 """Bytes of a page in which it may say its encoding."""
 
 _SUBSET = re.compile(r"<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>", re.I)
+_INSTRUCTION = re.compile(r"<\?xml-stylesheet(\s[^<>?]*)\?>")
 _MATH = re.compile(r"<(\w+):math\b")
 _XHTML = re.compile(r"\s*<\?xml|.{0,400}?<html[^>]*\sxmlns", re.I | re.S)
 _SELF_CLOSED = re.compile(
@@ -34,8 +37,13 @@ _SELF_CLOSED = re.compile(
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _AT_RULE = re.compile(r"@([\w-]*)([^{};]*)(?:;|\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}?)")
+_IMPORT = re.compile(
+    r"@import\s+(?:url\(\s*)?[\"']?([^\"'()\s;]++)[\"']?\s*\)?([^;{}@]{0,200})(?:;|\Z)", re.I
+)
+_CONDITION = re.compile(r"layer(?:\([^()]*\))?|supports\([^()]*\)", re.I)
 _SCREEN = re.compile(
-    r"(?:(?:only )?(?:screen|all)(?: and |$))?(?:\((?:min|max)-width:[^()]*\)(?: and |$))*"
+    r"(?:(?:(?:only )?(?:screen|all)|not print)(?: and |$))?"
+    r"(?:\((?:min|max)-width:[^()]*\)(?: and |$))*"
 )
 _WIDTH = re.compile(r"(min|max)-width:\s*([\d.]+)\s*(px|r?em)")
 _SCREEN_WIDTH = 1280  # pixels, for style sheets that ask
@@ -64,15 +72,25 @@ _LINKED = 0.5
 """Share of the text of an aside in the main part that is in links, from which it is a menu."""
 
 
-def read_html(data: bytes, name: str, source: str | None, sheet: str = "") -> Document:
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def read_html(
+    data: bytes,
+    name: str,
+    source: str | None,
+    sheets: Mapping[str, str] = _NONE,
+    location: str = "",
+) -> Document:
     """Read a web page; menus and footers are dropped if the page marks its main part.
 
-    ``sheet`` is a style sheet that the page links to.
+    ``sheets`` maps the locations of style sheets, as ``located`` writes them, to what they say;
+    those count that the page at ``location`` links to for a screen.
     """
     page, notes = decode_page(data, name)
     built = TextBuilder()
     tree = _parsed(page)
-    _write(tree, built, sheet)
+    _write(tree, built, sheets, location)
     return built.document(name, source, notes, _properties(tree))
 
 
@@ -82,9 +100,16 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def write(page: str, text: TextBuilder, sheet: str = "") -> None:
-    """Add the visible text of a page to ``text``; ``sheet`` is a style sheet that it links to."""
-    _write(_parsed(page), text, sheet)
+def write(
+    page: str, text: TextBuilder, sheets: Mapping[str, str] = _NONE, location: str = ""
+) -> None:
+    """Add the visible text of a page to ``text``; ``sheets`` and ``location`` as ``read_html``."""
+    _write(_parsed(page), text, sheets, location)
+
+
+def located(location: str) -> str:
+    """Write a location so that those of the same file are the same."""
+    return unquote(location.partition("#")[0]).replace("\\", "/").strip().lstrip("/").lower()
 
 
 def _parsed(page: str) -> Any:
@@ -94,6 +119,7 @@ def _parsed(page: str) -> Any:
         # The HTML parser treats <script/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
     page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
+    page += "".join(f"<link rel=stylesheet{said}>" for said in _INSTRUCTION.findall(page[:_HEAD]))
     for space in {*_MATH.findall(page)}:
         page = re.sub(rf"(</?){space}:", r"\1", page)
     tree = LexborHTMLParser(page)
@@ -104,21 +130,29 @@ def _parsed(page: str) -> Any:
     return tree
 
 
-def _write(tree: Any, text: TextBuilder, sheet: str = "") -> None:
+def _write(tree: Any, text: TextBuilder, sheets: Mapping[str, str], location: str) -> None:
     if tree.body is not None:
-        Walk(text, _furniture(tree), _styles(tree, sheet)).walk(tree.body)
+        Walk(text, _furniture(tree), _styles(tree, sheets, location)).walk(tree.body)
 
 
-def _styles(tree: Any, sheet: str) -> dict[int, str]:
+def _styles(tree: Any, sheets: Mapping[str, str], location: str) -> dict[int, str]:
     """Map the ids of elements to what style sheets say of how they are shown.
 
     What a sheet hides is hidden only if no script and no sheet of another file can show it.
     """
-    unsure = not sheet and tree.css_first("body script, script[src], link[rel~=stylesheet]")
-    sheet = "\n".join([sheet, *(node.text(deep=True) for node in tree.css("style"))])
+    unread = dict(sheets)
+    sheet = "\n".join(
+        _imported(node.text(deep=True), unread, location)
+        if node.tag == "style"
+        else _linked(node.attributes["href"] or "", unread, location)
+        for node in tree.css("style, link[rel~=stylesheet i][href]:not([rel~=alternate i])")
+        if _on_any(node.attributes.get("media") or "")
+    )
+    elsewhere = "body script, script[src], link[rel~=stylesheet i]"
+    unsure = len(unread) == len(sheets) and tree.css_first(elsewhere) is not None
     rules = [
         (selector.strip(), said)
-        for selectors, said in _RULE.findall(_AT_RULE.sub(_on_screen, _COMMENT.sub("", sheet)))
+        for selectors, said in _RULE.findall(_AT_RULE.sub(_on_screen, sheet))
         if _SHOWING.search(said) and not (unsure and _HIDING.search(said))
         for selector in selectors.split(",")
         if ":" not in selector
@@ -133,14 +167,34 @@ def _styles(tree: Any, sheet: str) -> dict[int, str]:
     return found
 
 
+def _linked(link: str, unread: dict[str, str], location: str) -> str:
+    """Take what a style sheet says that a page or another sheet at ``location`` links to."""
+    with suppress(ValueError):  # no address
+        location = urljoin(location, link)
+    return _imported(unread.pop(located(location), ""), unread, location)
+
+
+def _imported(sheet: str, unread: dict[str, str], location: str) -> str:
+    """Return a style sheet without comments and with those that it imports for a screen."""
+    return _IMPORT.sub(
+        lambda rule: (
+            _linked(rule[1], unread, location) if _on_any(_CONDITION.sub("", rule[2])) else ""
+        ),
+        _COMMENT.sub("", sheet),
+    )
+
+
 def _on_screen(rule: re.Match[str]) -> str:
     """Return the rules in an at-rule that hold on a screen, as browsers show a page."""
     name, said, rules = rule.groups()
     if name in ("layer", "supports") and rules:
         return str(rules)
-    if name != "media" or not any(map(_holds, said.lower().split(","))):
-        return ""
-    return str(rules)
+    return str(rules) if name == "media" and _on_any(said) else ""
+
+
+def _on_any(media: str) -> bool:
+    """Whether a screen is among media, as attributes and style sheets list them."""
+    return any(map(_holds, media.lower().split(",")))
 
 
 def _holds(query: str) -> bool:
@@ -212,18 +266,18 @@ def _is_content(node: Any, notes: set[str], *, inside: bool) -> bool:
 _SAVED = ("text/html", "text/plain", "application/xhtml+xml")
 
 
-def _is_sheet(part: Message) -> bool:
-    return part.get_content_type() == "text/css"
-
-
 def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
     """Read the page itself, without the frames and pictures that are saved with it."""
     message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
     parts = [part for part in message.walk() if part.get_content_type() in _SAVED]
     root = message.get_param("start")
     parts.sort(key=lambda part: part["Content-ID"] != root)  # stable
-    held = [part.get_payload(decode=True) for part in message.walk() if _is_sheet(part)]
-    sheet = "\n".join(each.decode("utf-8", "replace") for each in held if isinstance(each, bytes))
+    sheets: dict[str, str] = {}
+    for part in message.walk():
+        held = part.get_payload(decode=True)
+        if part.get_content_type() == "text/css" and isinstance(held, bytes):
+            names = part["Content-Location"], f"cid:{str(part['Content-ID']).strip(' <>')}"
+            sheets |= {located(str(name)): held.decode("utf-8", "replace") for name in names}
     for part in parts:
         kind = part.get_content_type()
         content = part.get_payload(decode=True)
@@ -236,5 +290,5 @@ def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
             content = decode(content, name, charset)[0].encode("utf-8")
         if kind == "text/plain":
             return read_plain(content, name, source)
-        return read_html(content, name, source, sheet)
+        return read_html(content, name, source, sheets, str(part["Content-Location"] or ""))
     raise UnreadableFile(f"{name} holds no web page", "save the page again, as HTML")
