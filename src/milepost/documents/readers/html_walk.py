@@ -10,6 +10,17 @@ from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.html_fields import typed
+from milepost.documents.readers.html_nodes import (
+    beside,
+    caption_of,
+    has_twin,
+    integer,
+    is_count,
+    is_header,
+    is_picture,
+    spans,
+    tag_of,
+)
 from milepost.documents.readers.html_styles import (
     PLAIN,
     SET_APART,
@@ -47,27 +58,15 @@ _INLINE = frozenset(("br", "img", "sup", "sub", "q", *_APART, *_FIELDS))
 
 _TABLE = frozenset("table caption thead tbody tfoot tr td th".split())  # noqa: SIM905
 _MAX_INNER = 300  # characters of a row with a table in a cell
-_PARTS = {
-    "table": "table", "grid": "table", "treegrid": "table", "row": "tr",
-    "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
-}  # fmt: skip
-"""Roles of elements that are parts of tables."""
-
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
 _REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
-_FORMULA = re.compile(r"\b(?:math|tex|latex|equation)(?![a-z])", re.I)
 _NOTE = re.compile(r"\b(?:foot|end|rear)note\b")
-_COUNTER = re.compile(
-    r"\b(?:(?:doc-)?pagebreak|lnum|(?:page|line)[-_]?(?:num(?:ber)?|no))\b", re.IGNORECASE
-)
-"""Classes and roles of the numbers of printed pages and lines; hiding them joins their sentence."""
-
-_COUNT = re.compile(r"\W*(?:pg?\W*|page)?(?:\d+|[ivxlcdm]+)?\W*", re.IGNORECASE)
-_INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
 _QUOTES = "“”‘’"
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「『")
 _EMPTY: Cell = ("", 1, 1)
+_WHOLE = frozenset(("body", "main", "article"))
+"""Elements that a script shows when the page is complete."""
 
 
 class Walk:
@@ -96,7 +95,7 @@ class Walk:
                 self._words.append(node.text_content or "")
             elif node.is_element_node:
                 tag, attributes = node.tag, node.attributes
-                if "role" in attributes and (part := _tag(node)) != tag:
+                if "role" in attributes and (part := tag_of(node)) != tag:
                     self._parts[node.mem_id] = tag = part
                 said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
                 if "baseline-shift" in attributes:  # of SVG
@@ -127,7 +126,7 @@ class Walk:
             if (attributes.get("type") or "").startswith("math/"):
                 self._text.leave_out(node.text(deep=True), "a formula in TeX")
             return True
-        if attributes and tag not in ("td", "th") and _is_count(node, attributes):
+        if attributes and tag not in ("td", "th") and is_count(node, attributes):
             return True
         line = style.get("text-decoration", "")
         if (tag in _STRUCK and line != "none") or "line-through" in line:
@@ -137,8 +136,8 @@ class Walk:
             return False
         if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
             if tag in ("td", "th") and self._cells and style.get("display") != "none":
-                self._cells[-1].append(("", *_spans(attributes)))
-            if _is_picture(node.next) and node.css_first("math") is not None:
+                self._cells[-1].append(("", *spans(attributes)))
+            if is_picture(node.next) and node.css_first("math") is not None:
                 return False  # the same formula follows as a picture
             own = declared(attributes.get("style") or "")
             if not own.keys() & {"display", "visibility"}:
@@ -152,7 +151,7 @@ class Walk:
             return True
         # What a screen reader is not to read is shown, except the second form of a formula.
         is_silent = attributes.get("aria-hidden") == "true"
-        near = _beside(node) if is_silent else ()
+        near = beside(node) if is_silent else ()
         return "hidden" in attributes or any(x.tag == "math" or x.css_first("math") for x in near)
 
     def _formula(self, node: Any) -> None:
@@ -175,11 +174,11 @@ class Walk:
         elif tag == "pre":
             self._pre += 1
         elif tag == "table":
-            self._grids.append((node.mem_id, Grid(_caption(node))))
+            self._grids.append((node.mem_id, Grid(caption_of(node))))
         elif tag == "tr" and self._is_data(node):
             self._cells.append([])
         elif tag in ("td", "th") and self._cells:
-            self._cells[-1].append(("", *_spans(attributes)) if attributes else _EMPTY)
+            self._cells[-1].append(("", *spans(attributes)) if attributes else _EMPTY)
         elif tag in ("ol", "ul", "menu", "dir"):
             self._open_list(node, tag, attributes, style)
         elif tag == "li":
@@ -210,7 +209,7 @@ class Walk:
         elif tag == "button":
             is_apart = bool(self._words) and self._words[-1][-1:].isspace()
             self._wrap(node, "" if is_apart else " ", " ")
-        elif tag == "img" and _is_picture(node) and node.parent.css_first("math") is None:
+        elif tag == "img" and is_picture(node) and node.parent.css_first("math") is None:
             self._text.leave_out("x", "a picture of a formula")
         if sign := sign or (script(style) if style else ""):
             is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
@@ -218,7 +217,7 @@ class Walk:
         self._set_apart(node, style)
         is_placed = style.get("position") in ("absolute", "fixed") and not sign
         is_block = SET_APART.match(style.get("display", "")) or is_placed
-        if is_block or ("-" in tag and _has_twin(node)):
+        if is_block or ("-" in tag and has_twin(node)):
             self._flush()
             self._wrap(node, "", "\1")
         elif is_roomy(node, style):
@@ -271,7 +270,7 @@ class Walk:
         elif tag == "tr" and self._cells and self._is_data(node):
             cells = self._cells.pop()
             if self._grids:
-                self._grids[-1][1].add(cells, header=_is_header(node))
+                self._grids[-1][1].add(cells, header=is_header(node))
 
     def _open_list(
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
@@ -280,13 +279,13 @@ class Walk:
         kind = list_kind(style, kind)
         back = "reversed" in attributes
         items = sum(child.tag == "li" for child in node.iter()) if back else 1
-        self._lists.append([kind, _number(attributes.get("start"), items), -1 if back else 1])
+        self._lists.append([kind, integer(attributes.get("start"), items), -1 if back else 1])
 
     def _numbered(self, attributes: dict[str, str | None], style: dict[str, str]) -> str:
         if not self._lists:
             return "- "
         counted = self._lists[-1]
-        number = _number(attributes.get("value"), counted[1])
+        number = integer(attributes.get("value"), counted[1])
         counted[1] = number + counted[2]
         kind = list_kind(style, attributes.get("type") or counted[0])
         if style.get("display", "list-item") != "list-item":
@@ -339,62 +338,3 @@ class Walk:
         """Write the rows above a text that is outside of rows; a caption stands above its own."""
         for _, grid in self._grids[: -1 if tag == "caption" else None]:
             grid.write(self._text)
-
-
-def _tag(node: Any) -> str:
-    """Return the name of an element, or of the part of a table that its role makes it."""
-    tag: str = node.tag
-    return _PARTS.get(node.attributes.get("role") or "", tag) if tag in ("div", "span") else tag
-
-
-def _caption(table: Any) -> str:
-    """Return the caption of the figure that a table is in; empty if it has none."""
-    node = table.parent if table.parent.tag == "figure" else table.parent.parent
-    said = node.css("figure > figcaption") if node is not None and node.tag == "figure" else []
-    return " ".join(said[0].text(deep=True).split()) if len(said) == 1 else ""
-
-
-def _is_header(row: Any) -> bool:
-    """Whether a table row names columns: it is in the head, or all its cells are headers."""
-    if row.parent.tag == "thead":
-        return True
-    cells = [_tag(cell) for cell in row.iter()]
-    return len(cells) > 1 and all(tag == "th" for tag in cells)
-
-
-def _is_count(node: Any, attributes: dict[str, str | None]) -> bool:
-    """Whether an element holds nothing but the numbers of printed pages or lines."""
-    said = " ".join(attributes.get(key) or "" for key in ("class", "role", "epub:type"))
-    return bool(_COUNTER.search(said)) and all(map(_COUNT.fullmatch, node.text(deep=True).split()))
-
-
-def _is_picture(node: Any) -> bool:
-    """Whether a node is the picture of a formula."""
-    if node is None or not node.is_element_node or node.tag != "img":
-        return False
-    return _FORMULA.search(node.attributes.get("class") or "") is not None
-
-
-def _beside(node: Any) -> list[Any]:
-    """The elements directly beside another."""
-    return [each for each in (node.prev, node.next) if each is not None and each.is_element_node]
-
-
-def _has_twin(node: Any) -> bool:
-    """Whether an element of the author's own has another one directly beside it."""
-    return any("-" in each.tag for each in _beside(node))
-
-
-def _spans(attributes: dict[str, str | None]) -> tuple[int, int]:
-    """Return how many columns and rows a cell covers; zero rows are all that are left."""
-    columns, rows = (_number(attributes.get(key), 1) for key in ("colspan", "rowspan"))
-    return columns, rows if rows > 0 else 1 << 16
-
-
-def _number(said: str | None, default: int) -> int:
-    found = _INTEGER.match(said or "")
-    return int(found[1]) if found else default
-
-
-_WHOLE = frozenset(("body", "main", "article"))
-"""Elements that a script shows when the page is complete."""

@@ -1,0 +1,77 @@
+"""Tell what elements of a web page are: rows of names, numbers of pages, pictures."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_PARTS = {
+    "table": "table", "grid": "table", "treegrid": "table", "row": "tr",
+    "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
+}  # fmt: skip
+"""Roles of elements that are parts of tables."""
+
+_FORMULA = re.compile(r"\b(?:math|tex|latex|equation)(?![a-z])", re.I)
+_COUNTER = re.compile(
+    r"\b(?:(?:doc-)?pagebreak|lnum|(?:page|line)[-_]?(?:num(?:ber)?|no))\b", re.IGNORECASE
+)
+"""Classes and roles of the numbers of printed pages and lines; hiding them joins their sentence."""
+
+_COUNT = re.compile(r"\W*(?:pg?\W*|page)?(?:\d+|[ivxlcdm]+)?\W*", re.IGNORECASE)
+_INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
+
+
+def tag_of(node: Any) -> str:
+    """Return the name of an element, or of the part of a table that its role makes it."""
+    tag: str = node.tag
+    return _PARTS.get(node.attributes.get("role") or "", tag) if tag in ("div", "span") else tag
+
+
+def caption_of(table: Any) -> str:
+    """Return the caption of the figure that a table is in; empty if it has none."""
+    node = table.parent if table.parent.tag == "figure" else table.parent.parent
+    said = node.css("figure > figcaption") if node is not None and node.tag == "figure" else []
+    return " ".join(said[0].text(deep=True).split()) if len(said) == 1 else ""
+
+
+def is_header(row: Any) -> bool:
+    """Whether a table row names columns: it is in the head, or all its cells are headers."""
+    if row.parent.tag == "thead":
+        return True
+    cells = [tag_of(cell) for cell in row.iter()]
+    return len(cells) > 1 and all(tag == "th" for tag in cells)
+
+
+def is_count(node: Any, attributes: dict[str, str | None]) -> bool:
+    """Whether an element holds nothing but the numbers of printed pages or lines."""
+    said = " ".join(attributes.get(key) or "" for key in ("class", "role", "epub:type"))
+    return bool(_COUNTER.search(said)) and all(map(_COUNT.fullmatch, node.text(deep=True).split()))
+
+
+def is_picture(node: Any) -> bool:
+    """Whether a node is the picture of a formula."""
+    if node is None or not node.is_element_node or node.tag != "img":
+        return False
+    return _FORMULA.search(node.attributes.get("class") or "") is not None
+
+
+def beside(node: Any) -> list[Any]:
+    """The elements directly beside another."""
+    return [each for each in (node.prev, node.next) if each is not None and each.is_element_node]
+
+
+def has_twin(node: Any) -> bool:
+    """Whether an element of the author's own has another one directly beside it."""
+    return any("-" in each.tag for each in beside(node))
+
+
+def spans(attributes: dict[str, str | None]) -> tuple[int, int]:
+    """Return how many columns and rows a cell covers; zero rows are all that are left."""
+    columns, rows = (integer(attributes.get(key), 1) for key in ("colspan", "rowspan"))
+    return columns, rows if rows > 0 else 1 << 16
+
+
+def integer(said: str | None, default: int) -> int:
+    """Return the whole number that an attribute begins with."""
+    found = _INTEGER.match(said or "")
+    return int(found[1]) if found else default
