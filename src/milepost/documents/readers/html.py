@@ -50,12 +50,17 @@ _SCREEN_WIDTH = 1280  # pixels, for style sheets that ask
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SHOWING = re.compile(
     r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|float|gap"
-    r"|justify-content|flex-)[\w\s-]*:",
+    r"|justify-content|flex-|opacity|clip|text-indent|font-size|(?<![\w-])(?:left|top))[\w\s-]*:",
     re.I,
 )
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:|line-through", re.I)
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:|line-through|(?:opacity|font-size)\s*:\s*0(?!\.?\d)"
+    r"|^(?!.*(?:width|height)\s*:\s*1px).*(?<![\w-])(?:left|top)\s*:\s*-\d{3}",
+    re.I | re.S,
+)
+_FOCUS = re.compile(r":not\(:(?:focus|active)[\w\s,:-]*\)", re.I)
 _WEIGHTS = ("#", r"[.\[]", r"(?:^|[\s>+~])[a-z]")
-_MAX_RULES = 1000
+_MAX_RULES = 2000
 
 _ROLES = ("navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog")
 _FURNITURE = ", ".join(("nav, footer, aside", *(f"[role={role}]" for role in _ROLES)))
@@ -154,7 +159,7 @@ def _styles(tree: Any, sheets: Mapping[str, str], location: str) -> dict[int, st
         (selector.strip(), said)
         for selectors, said in _RULE.findall(_AT_RULE.sub(_on_screen, sheet))
         if _SHOWING.search(said) and not (unsure and _HIDING.search(said))
-        for selector in selectors.split(",")
+        for selector in _FOCUS.sub("", selectors).split(",")
         if ":" not in selector
     ]
     # Later rules go before earlier ones, and ids before classes before names of elements.

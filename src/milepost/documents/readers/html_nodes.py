@@ -1,9 +1,11 @@
-"""Tell what elements of a web page are: rows of names, numbers of pages, pictures."""
+"""Tell what elements of a web page are: rows of names, numbers of pages, pictures, unseen."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+from milepost.documents.readers.html_styles import is_clipped, is_cut, is_far, is_zero
 
 _PARTS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr",
@@ -19,6 +21,10 @@ _COUNTER = re.compile(
 
 _COUNT = re.compile(r"\W*(?:pg?\W*|page)?(?:\d+|[ivxlcdm]+)?\W*", re.IGNORECASE)
 _INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
+
+_MOVING = ("transition", "animation", "transform")
+_BOLD = frozenset(("b", "br", "em", "i", "strong", "u"))
+_NEAR = 4  # elements around another that may be a cell of it alone
 
 
 def tag_of(node: Any) -> str:
@@ -75,3 +81,34 @@ def integer(said: str | None, default: int) -> int:
     """Return the whole number that an attribute begins with."""
     found = _INTEGER.match(said or "")
     return int(found[1]) if found else default
+
+
+def is_unseen(node: Any, style: dict[str, str], *, is_block: bool) -> bool:
+    """Whether nobody sees the words of an element although it is displayed.
+
+    What is transparent or flat is so only within a sentence; scripts show other elements later.
+    """
+    if is_clipped(style):
+        return node.css_first("math, input, select, textarea") is None and not _fills_cell(node)
+    if is_zero(style, "font-size"):  # parts may have sizes of their own
+        return all(child.tag in _BOLD and not child.attributes for child in node.iter())
+    if (is_block or "display" in style) and is_far(style, "text-indent"):
+        return True
+    if is_block or any(key.startswith(_MOVING) for key in style):
+        return False
+    is_flat = is_zero(style, "height", "max-height") and style.get("display") == "inline-block"
+    around = [each for each in (node.prev, node.next) if each is not None and each.is_text_node]
+    in_sentence = any((each.text_content or "").strip() for each in around)
+    return in_sentence and (is_zero(style, "opacity") or (is_flat and is_cut(style)))
+
+
+def _fills_cell(node: Any) -> bool:
+    """Whether a table cell has no words but those of an element, such as what a sign means."""
+    words = node.text(deep=True).strip()
+    for _ in range(_NEAR):
+        if node is None or node.text(deep=True).strip() != words:
+            return False
+        if node.tag in ("td", "th"):
+            return True
+        node = node.parent
+    return False

@@ -24,6 +24,11 @@ _LISTS = {
     "arabic-indic": "١", "persian": "۱", "devanagari": "१", "bengali": "১", "thai": "๑",
 }  # fmt: skip
 
+_CLIPPED = re.compile(r"rect\((?:[01](?:px|r?em)?[\s,]*){4}\)|inset\((?:50|100)%\)")
+_DOT = re.compile(r"[01](?:px)?")
+_FAR = re.compile(r"-(?:9\d\d|\d{4,})(?:\.\d+)?p[xt]|-\d{3,}(?:\.\d+)?r?em")
+_ZERO = re.compile(r"0*\.?0+(?:px|pt|r?em|%)?")
+
 
 @lru_cache(maxsize=4096)
 def declared(style: str) -> dict[str, str]:
@@ -85,3 +90,29 @@ def list_kind(style: dict[str, str], kind: str) -> str:
     for word in style.get("list-style", "").split():
         kind = "" if word[0] in "\"'" else _LISTS.get(word, kind)
     return kind
+
+
+def is_clipped(style: dict[str, str]) -> bool:
+    """Whether a style leaves nothing of an element on the page, as of words for screen readers."""
+    if style.get("position") not in ("absolute", "fixed"):
+        return False
+    return (
+        (is_cut(style) and all(_DOT.fullmatch(style.get(key, "")) for key in ("width", "height")))
+        or any(_CLIPPED.match(style.get(key, "")) for key in ("clip", "clip-path"))
+        or is_far(style, "left", "top")
+    )
+
+
+def is_cut(style: dict[str, str]) -> bool:
+    """Whether words that are larger than their box are cut off."""
+    return style.get("overflow") in ("hidden", "clip")
+
+
+def is_far(style: dict[str, str], *keys: str) -> bool:
+    """Whether one of some properties moves words off the page."""
+    return any(_FAR.match(style.get(key, "")) for key in keys)
+
+
+def is_zero(style: dict[str, str], *keys: str) -> bool:
+    """Whether one of some properties is zero."""
+    return any(_ZERO.fullmatch(style.get(key, "")) for key in keys)

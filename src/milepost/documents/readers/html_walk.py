@@ -18,6 +18,7 @@ from milepost.documents.readers.html_nodes import (
     is_count,
     is_header,
     is_picture,
+    is_unseen,
     spans,
     tag_of,
 )
@@ -26,6 +27,7 @@ from milepost.documents.readers.html_styles import (
     SET_APART,
     declared,
     has_room,
+    is_clipped,
     is_roomy,
     list_kind,
     script,
@@ -65,6 +67,7 @@ _NOTE = re.compile(r"\b(?:foot|end|rear)note\b")
 _QUOTES = "“”‘’"
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「『")
 _EMPTY: Cell = ("", 1, 1)
+_GONE = ("hidden", "collapse")
 _WHOLE = frozenset(("body", "main", "article"))
 """Elements that a script shows when the page is complete."""
 
@@ -134,13 +137,15 @@ class Walk:
             return True
         if _NOTE.search(attributes.get("epub:type") or ""):  # opens where it is referred to
             return False
-        if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
+        is_block = tag in _BLOCKS or SET_APART.match(style.get("display", "")) is not None
+        is_gone = style.get("display") == "none" or style.get("visibility") in _GONE
+        if is_gone or (style and is_unseen(node, style, is_block=is_block)):
             if tag in ("td", "th") and self._cells and style.get("display") != "none":
                 self._cells[-1].append(("", *spans(attributes)))
             if is_picture(node.next) and node.css_first("math") is not None:
                 return False  # the same formula follows as a picture
             own = declared(attributes.get("style") or "")
-            if not own.keys() & {"display", "visibility"}:
+            if not is_gone or not own.keys() & {"display", "visibility"}:
                 if tag in _WHOLE:
                     return False
                 self._text.leave_out(node.text(deep=True), "text that the style sheet hides")
@@ -215,7 +220,8 @@ class Walk:
             is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
             self._wrap(node, NOTE if is_note and sign == RAISED else sign, END)
         self._set_apart(node, style)
-        is_placed = style.get("position") in ("absolute", "fixed") and not sign
+        is_placed = style.get("position") in ("absolute", "fixed")
+        is_placed = is_placed and not sign and not is_clipped(style)
         is_block = SET_APART.match(style.get("display", "")) or is_placed
         if is_block or ("-" in tag and has_twin(node)):
             self._flush()
