@@ -36,3 +36,39 @@ def test_words_that_nobody_sees(body: str, wanted: str, places: int) -> None:
     document = read_bytes(f"<!doctype html><body>{body}".encode(), "a.html")
     assert " ".join(document.text.split()) == wanted
     assert [note.split(" in ")[1][0] for note in document.notes] == [str(places)] * (places > 0)
+
+
+DOCS = (  # as Google Docs saves a list
+    "<style>ol{list-style-type:none} ol.a.start{counter-reset:c-0 0} .a>li{counter-increment:c-0} "
+    ".a>li:before{content:'' counter(c-0,decimal) '. '} ol.b.start{counter-reset:c-1 0} "
+    ".b>li{counter-increment:c-1} .b>li:before{content:'(' counter(c-1,lower-latin) ') '}</style>"
+)
+
+
+@pytest.mark.parametrize(
+    ("sheet", "body", "wanted"),
+    [
+        ("b::after{content:'%'} i:before{content:'-'}", "Up <b>12</b>, <i>3</i>", "Up 12%, -3"),
+        ("td.x:after{content:\"\\20 (Draft; \\41)\"}",
+         "<table><tr><td>a<td>b<tr><td class=x>c<td>d", "a | b c (Draft; A) | d"),
+        ("b:before{content:'\\2192 '} i:after{content:'\\f101'} li:before{content:'\\2013'} "
+         "u:before{content:'e'} p:before{content:'+'}",
+         "<b>A</b><i> b</i><u></u><ul><li>c</ul><p>d", "A b - c d"),
+        ("b:after{content:attr(title) '%'} i:after{content:'.';visibility:hidden}", "<b>A</b><i>b",
+         "Ab"),
+        ("b:after{content:'no'} @media print{i:after{content:'no'}} b:after{content:none}",
+         "<b>A</b><i>b</i>", "Ab"),
+        ("b:before{content:'New';display:block} i:after{content:'old';position:absolute}",
+         "<p><b>A</b><p><i>b</i>", "New A b old"),
+        ("h2{counter-increment:s} h2:before{content:'Part ' counter(s, upper-roman) ': '}",
+         "<h2>A</h2><div><h2>b</h2></div>", "Part I: A Part II: b"),
+        ("ol{counter-reset:i;list-style:none} li:before{counter-increment:i;content:counters(i,'.')"
+         "' '}", "<ol><li>A<ol><li>b<li>c</ol><li>d</ol><ol><li>e</ol>",
+         "1 A 1.1 b 1.2 c 2 d 1 e"),
+        ("", f"{DOCS}<ol class='a start'><li>A</ol><ol class='b start'><li>b<li>c</ol>"
+         "<ol class=a start=2><li>d</ol>", "1. A (a) b (b) c 2. d"),
+    ],
+)  # fmt: skip
+def test_words_that_style_sheets_write(sheet: str, body: str, wanted: str) -> None:
+    page = f"<!doctype html><style>{sheet}</style><body>{body}"
+    assert " ".join(read_bytes(page.encode(), "a.html").text.split()) == wanted

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin
 from milepost.documents.encoding import decode
 from milepost.documents.readers import metadata
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.html_content import Content
 from milepost.documents.readers.html_walk import Walk
 from milepost.documents.readers.plain import read_plain
 from milepost.errors import UnreadableFile
@@ -50,7 +51,8 @@ _SCREEN_WIDTH = 1280  # pixels, for style sheets that ask
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SHOWING = re.compile(
     r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|float|gap"
-    r"|justify-content|flex-|opacity|clip|text-indent|font-size|(?<![\w-])(?:left|top))[\w\s-]*:",
+    r"|justify-content|flex-|opacity|clip|text-indent|font-size|counter-"
+    r"|(?<![\w-])(?:left|top|content))[\w\s-]*:",
     re.I,
 )
 _HIDING = re.compile(
@@ -58,6 +60,8 @@ _HIDING = re.compile(
     r"|^(?!.*(?:width|height)\s*:\s*1px).*(?<![\w-])(?:left|top)\s*:\s*-\d{3}",
     re.I | re.S,
 )
+_PLACES = ("", "before", "after")
+_WRITTEN = re.compile(r"::?(before|after)$", re.I)
 _FOCUS = re.compile(r":not\(:(?:focus|active)[\w\s,:-]*\)", re.I)
 _WEIGHTS = ("#", r"[.\[]", r"(?:^|[\s>+~])[a-z]")
 _MAX_RULES = 2000
@@ -137,11 +141,15 @@ def _parsed(page: str) -> Any:
 
 def _write(tree: Any, text: TextBuilder, sheets: Mapping[str, str], location: str) -> None:
     if tree.body is not None:
-        Walk(text, _furniture(tree), _styles(tree, sheets, location)).walk(tree.body)
+        styles, before, after = _styles(tree, sheets, location)
+        content = Content(before, after) if before or after else None
+        Walk(text, _furniture(tree), styles, content).walk(tree.body)
 
 
-def _styles(tree: Any, sheets: Mapping[str, str], location: str) -> dict[int, str]:
+def _styles(tree: Any, sheets: Mapping[str, str], location: str) -> tuple[dict[int, str], ...]:
     """Map the ids of elements to what style sheets say of how they are shown.
+
+    Further maps are of what is written before and after each.
 
     What a sheet hides is hidden only if no script and no sheet of another file can show it.
     """
@@ -160,16 +168,18 @@ def _styles(tree: Any, sheets: Mapping[str, str], location: str) -> dict[int, st
         for selectors, said in _RULE.findall(_AT_RULE.sub(_on_screen, sheet))
         if _SHOWING.search(said) and not (unsure and _HIDING.search(said))
         for selector in _FOCUS.sub("", selectors).split(",")
-        if ":" not in selector
+        if ":" not in _WRITTEN.sub("", selector.strip())
     ]
     # Later rules go before earlier ones, and ids before classes before names of elements.
     rules.sort(key=lambda rule: [len(re.findall(kind, rule[0])) for kind in _WEIGHTS])
-    found: dict[int, str] = {}
+    styles: tuple[dict[int, str], ...] = ({}, {}, {})
     for selector, said in rules[-_MAX_RULES:]:
+        written = _WRITTEN.search(selector)
+        found = styles[_PLACES.index(written[1].lower()) if written else 0]
         with suppress(Exception):  # not a selector; the library has an error of its own
-            for node in tree.css(selector):
+            for node in tree.css(_WRITTEN.sub("", selector) or "*"):
                 found[node.mem_id] = f"{found.get(node.mem_id, '')}{said};"
-    return found
+    return styles
 
 
 def _linked(link: str, unread: dict[str, str], location: str) -> str:

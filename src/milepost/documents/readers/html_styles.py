@@ -15,7 +15,7 @@ _ROOMY = re.compile(r"(?<![\d.-])(?:(?:[4-9]|\d\d+)(?:\.\d+)?px|(?:[1-9]|0?\.[3-
 _SMALL = re.compile(r"smaller|(?:x+-)?small|0?\.[1-8]\d*r?em|[1-8]\d%")
 _LENGTH = re.compile(r"(-?)(\d*\.?\d+)(em|rem|ex|px|pt|%)")
 _RAISED_FAR = {"em": 0.2, "rem": 0.2, "ex": 0.4, "px": 3.0, "pt": 2.0, "%": 20.0}
-_LISTS = {
+LISTS = {
     "decimal": "1", "decimal-leading-zero": "01", "lower-roman": "i", "upper-roman": "I",
     "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
     "lower-greek": "α", "cjk-ideographic": "一", "cjk-decimal": "一", "none": "", "disc": "",
@@ -88,7 +88,7 @@ def is_roomy(node: Any, style: dict[str, str]) -> bool:
 def list_kind(style: dict[str, str], kind: str) -> str:
     """Return the kind of numbers that a style gives a list or an item, else ``kind``."""
     for word in style.get("list-style", "").split():
-        kind = "" if word[0] in "\"'" else _LISTS.get(word, kind)
+        kind = "" if word[0] in "\"'" else LISTS.get(word, kind)
     return kind
 
 

@@ -9,6 +9,7 @@ from milepost.documents.readers.archive import parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
+from milepost.documents.readers.html_content import Content
 from milepost.documents.readers.html_fields import typed
 from milepost.documents.readers.html_nodes import (
     beside,
@@ -75,10 +76,13 @@ _WHOLE = frozenset(("body", "main", "article"))
 class Walk:
     """One pass over a page in document order, without recursion, because pages nest deeply."""
 
-    def __init__(self, text: TextBuilder, unread: set[int], styles: dict[int, str]) -> None:
+    def __init__(
+        self, text: TextBuilder, unread: set[int], styles: dict[int, str], content: Content | None
+    ) -> None:
         self._text = text
         self._unread = unread
         self._styles = styles
+        self._content = content
         self._words: list[str] = []
         self._grids: list[tuple[int, Grid]] = []  # of the open tables, with their ids
         self._cells: list[list[Cell]] = []  # of the open table rows
@@ -107,10 +111,19 @@ class Walk:
                 if tag == "math":
                     self._formula(node)
                 elif not self._is_hidden(node, tag, attributes, style):
+                    before = ""
+                    if self._content is not None and not self._pre:
+                        before, after = self._content.around(node, tag, style, depth)
+                        if after:
+                            self._after[node.mem_id] = after
                     if tag in _BLOCKS:
                         self._enter(node, tag, attributes, style)
                     elif tag in _INLINE or "-" in tag or style:
                         self._inline(node, tag, attributes, style)
+                    if before and tag == "li":
+                        self._bullet = f"{self._bullet.removeprefix('- ')}{before.strip()} "
+                    elif before:
+                        self._words.append(before)
                     child = node.first_child
                     if child is None:
                         self._leave(node)
@@ -251,12 +264,12 @@ class Walk:
 
     def _leave(self, node: Any) -> None:
         tag = (self._parts and self._parts.get(node.mem_id)) or node.tag
+        if self._after and (after := self._after.pop(node.mem_id, None)) is not None:
+            self._words.append(after.removeprefix("\1"))
+            if after.startswith("\1"):
+                self._flush()
+            self._quoted -= tag == "q"
         if tag not in _BLOCKS:
-            if self._after and (after := self._after.pop(node.mem_id, None)) is not None:
-                self._words.append(after.removeprefix("\1"))
-                if after.startswith("\1"):
-                    self._flush()
-                self._quoted -= tag == "q"
             return
         words = self._flush(tag)
         if self._inner and tag in _TABLE:
