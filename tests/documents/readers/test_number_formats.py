@@ -4,6 +4,7 @@ import io
 import struct
 import zipfile
 from contextlib import suppress
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,9 @@ from support.ole_writer import ole
         ("# ??/??", 3.14159, "3 14/99"),
         ("?/8", 1.25, "10/8"),
         ('"Yes";"Yes";"No"', 0.0, "No"),
+        ('0.0"%"', 12.5, "12.5%"),  # a sign as text does not multiply
+        (r'0%"%"\%', 0.125, "13%%%"),
+        (";;;@", 5.0, ""),
         ("[<1]0.0;0", 0.5, "0.5"),
         ('[>=1000]0.0,"k";0', -1500.0, "-1500"),
         ("[<=9999999]###-####;(###) ###-####", 2065551234.0, "(206) 555-1234"),
@@ -111,6 +115,26 @@ def test_times_and_long_numbers_are_as_a_sheet_shows_them() -> None:
     assert (
         document.text.split("\n")[-1] == "2020-06-18 10:20:08 | 37:30 | 1.047197551 | 123456789012"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "cell", "text", "count"),
+    [
+        ('@" kg"', "<c r='A1' s='1' t='str'><v>5</v></c>", "5 kg", 0),
+        (";;;", "<c r='A1' s='1' t='str'><v>secret</v></c>", "", 1),
+        ("0;-0;;@", "<c r='A1' s='1'><v>0</v></c>", "", 0),  # a nought hides nothing
+        ("mm:ss.00", "<c r='A1' s='1'><v>0.000965856481</v></c>", "00:01:23.45", 0),
+        ("[s].0", "<c r='A1' s='1'><v>0.000965740741</v></c>", "0:01:23.4", 0),
+        ("d/m/yy h:mm:ss.000", "<c r='A1' s='1'><v>44000.5</v></c>", "2020-06-18 12:00:00.000", 0),
+    ],
+)
+def test_texts_and_seconds_have_their_formats(code: str, cell: str, text: str, count: int) -> None:
+    styles = f"<numFmts><numFmt numFmtId='170' formatCode={quoteattr(code)}/></numFmts>"
+    styles += "<cellXfs><xf numFmtId='0'/><xf numFmtId='170'/></cellXfs>"
+    row = f"<row r='1'>{cell}<c r='B1' t='str'><v>end</v></c></row>"
+    document = read_bytes(xlsx({"One": row}, styles), "a.xlsx")
+    assert document.text.split("\n")[-1] == (f"{text} | end" if text else "end")
+    assert document.notes == ("hidden text in 1 place was left out",) * count
 
 
 def _record(kind: int, body: bytes) -> bytes:

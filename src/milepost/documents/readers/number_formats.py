@@ -29,7 +29,7 @@ _PART = re.compile(
     r"|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]"
     r"|\[(?:Black|Blue|Cyan|Green|Magenta|Red|White|Yellow|Color ?\d+)\]"
     r"|\[(?P<sign><=|>=|<>|<|>|=)(?P<bound>-?\d{1,15}(?:\.\d{1,15})?)\]"
-    r"|(?P<general>General)|(?P<power>E[+-])|/(?P<divisor>[1-9]\d{0,6}|[#0?]{1,7})"
+    r"|(?P<general>General|@)|(?P<power>E[+-])|/(?P<divisor>[1-9]\d{0,6}|[#0?]{1,7})"
     r"|(?P<place>[#0?])|(?P<point>\.)|(?P<commas>,+)|(?P<literal>[$€£¥+\-(): /%])",
     re.IGNORECASE,
 )
@@ -74,9 +74,9 @@ def shown(code: str, value: float) -> str | None:
     >>> shown("0.00E+00", 12345), shown("# ?/?", 1.25), shown("000-0000", 5551234)
     ('1.23E+04', '1 1/4', '555-1234')
     """
-    sections = _sections(code)
+    sections, _ = _sections(code)
     if not sections:
-        return None if code.strip(";") else ""  # which hides what it formats
+        return None
     place = _chosen(sections, value)
     section = sections[place] if place < len(sections) else None
     if section is None:
@@ -91,6 +91,19 @@ def shown(code: str, value: float) -> str | None:
         is_signed = sign not in ("<", "<=") or bound > 0
     is_negative = value < 0 and is_signed and any(each in "123456789" for each in text)
     return " ".join(f"{'-' if is_negative else ''}{text}".split())
+
+
+def text_shown(code: str, text: str) -> str:
+    """Return what a format shows of a text.
+
+    >>> text_shown('0;@" kg"', "5"), text_shown("0;-0", "none"), text_shown(";;;", "secret")
+    ('5 kg', 'none', '')
+    """
+    _, section = _sections(code)
+    if section is None:
+        return text
+    parts = [*section.whole, (False, text if section.is_general else ""), *section.behind]
+    return " ".join("".join(each for _, each in parts).split())
 
 
 def is_date(code: str) -> bool:
@@ -124,15 +137,18 @@ def _chosen(sections: tuple[_Section | None, ...], value: float) -> int:
 
 
 @lru_cache(maxsize=512)
-def _sections(code: str) -> tuple[_Section | None, ...]:
-    """Read a format; a section that is not read is None, and so is all if it is the first."""
-    if code.casefold() == "general":
-        return ()
-    parts = re.findall(r"(?:\"[^\"]*\"|\\.|[^;\"\\])+|(?<=;)(?=;|$)", code)[:3]
-    read = tuple(map(_section, parts))
+def _sections(code: str) -> tuple[tuple[_Section | None, ...], _Section | None]:
+    """Read a format: its sections for numbers, and the one for texts, None if there is none.
+
+    A section for numbers that is not read is None; there are none if that is the first.
+    """
+    parts = re.findall(r"(?:^|;)((?:\"[^\"]*\"|\\.|[^;])*)", code)
+    is_for_text = len(parts) > len(("positive", "negative", "zero")) or "@" in unquoted(parts[-1])
+    text = _section(parts.pop()) if is_for_text else None
+    read = () if code.casefold() == "general" else tuple(map(_section, parts))
     first = read[0] if read else None
     is_read = first and (first.whole or first.decimals or first.divisor or first.is_general)
-    return read if is_read else ()
+    return read if is_read or (first and not parts[0]) else (), text  # an empty one hides
 
 
 def _section(code: str) -> _Section | None:
@@ -146,6 +162,7 @@ def _section(code: str) -> _Section | None:
         kind = match.lastgroup or ""
         if kind in _TEXTS:
             region.append((False, " " if kind == "gap" else match[kind]))
+            section.shift += 2 * (match["literal"] == "%")
         elif kind == "place":
             before = region.pop()[1] if region and region[-1][0] else ""
             region.append((True, before + match[0]))
@@ -167,7 +184,7 @@ def _section(code: str) -> _Section | None:
             return None  # two points, a date
     held = section.whole + section.decimals
     section.has_places = any(is_place for is_place, _ in held) or bool(section.divisor)
-    section.shift = 2 * sum(text == "%" for _, text in held) - 3 * section.scale
+    section.shift -= 3 * section.scale
     section.step = Decimal(1).scaleb(-_count(section.decimals))
     return section
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.column_names import COVERED, Row
-from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown, unquoted
+from milepost.documents.readers.number_formats import BUILT_IN, is_date, shown, text_shown, unquoted
 from milepost.documents.readers.scripts import Look
 from milepost.documents.readers.scripts import shown as shown_letters
 from milepost.errors import UnreadableFile
@@ -31,12 +31,14 @@ _MAX_EMPTY = 1 << 24  # empty places in the rows of a sheet
 _DATES = {
     **dict.fromkeys((14, 15, 16, 22, *range(27, 37), *range(50, 59)), "yyyy-mm-dd"),
     17: "yyyy-mm",
-    **dict.fromkeys((18, 19, 20, 21, 45, 47), "h:mm"),
+    **dict.fromkeys((18, 19, 20, 21, 45), "h:mm"),
     46: "[h]:mm",
+    47: "mm:ss.0",
 }
 """Formats of dates that a workbook names by a number alone."""
 
 _DAY_0, _DAY_0_OF_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
+_FRACTION = re.compile(r"s\]?\.(0{1,3})", re.I)
 _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.I)
 
 
@@ -44,14 +46,16 @@ def number_shown(value: float, code: str | None, *, is_1904: bool) -> str:
     """Write a number as its format does, and dates as YYYY-MM-DD; their days count from 1900."""
     said = shown(code, value) if code else None
     if code and said is None:
-        kind = _kind(code)
+        kind, fraction = _kind(code), _FRACTION.search(code)
+        places = len(fraction[1]) if fraction else 0  # decimals of seconds
         with suppress(OverflowError):
             if kind == "elapsed":
-                return written(timedelta(days=value))
+                return written(timedelta(days=value), places)
             if kind == "date":
                 leap = not is_1904 and 1 <= value < 60  # there, 1900 has a 29 February
                 moment = (_DAY_0_OF_1904 if is_1904 else _DAY_0) + timedelta(days=value + leap)
-                return written(moment if value >= 1 else moment.time())[: _shown_of(code)]
+                cell = moment if value >= 1 else moment.time()
+                return written(cell, places)[: _shown_of(code)]
     return written(value) if said is None else said
 
 
@@ -69,27 +73,32 @@ def _kind(code: str) -> str:
     return "elapsed" if _ELAPSED.search(code) else "date" if is_date(code) else ""
 
 
-def written(cell: float | datetime | time | timedelta) -> str:
+def written(cell: float | datetime | time | timedelta, places: int = 0) -> str:
     """Format a cell: dates as YYYY-MM-DD, numbers with the digits that a sheet has room for.
+
+    ``places`` are the decimals of its seconds, up to three.
 
     >>> written(3.0), written(0.1 + 0.2), written(2 / 3), written(datetime(2026, 3, 1))
     ('3', '0.3', '0.666666667', '2026-03-01')
-    >>> written(timedelta(hours=37, minutes=30)), written(time(9, 5, 7))
-    ('37:30', '09:05:07')
+    >>> written(timedelta(hours=37, minutes=30)), written(time(9, 5, 7), 1)
+    ('37:30', '09:05:07.0')
     """
     if isinstance(cell, float):
         return _number(cell)
+    end = places - 6 if places else None  # of six decimals
     if isinstance(cell, datetime):
-        cell = _to_the_second(cell)
-        unit = "seconds" if cell.second else "minutes"
-        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", unit)
+        cell = _rounded(cell, places)
+        unit = "microseconds" if places else "seconds" if cell.second else "minutes"
+        return str(cell.date()) if cell.time() == time() else cell.isoformat(" ", unit)[:end]
     if isinstance(cell, time):
-        moment = _to_the_second(datetime.combine(datetime(2000, 1, 1), cell)).time()
-        return moment.isoformat("seconds" if moment.second else "minutes")
-    minutes, seconds = divmod(round(abs(cell).total_seconds()), 60)
+        moment = _rounded(datetime.combine(datetime(2000, 1, 1), cell), places).time()
+        unit = "microseconds" if places else "seconds" if moment.second else "minutes"
+        return moment.isoformat(unit)[:end]
+    minutes, seconds = divmod(round(abs(cell).total_seconds(), places), 60)
     sign = "-" if cell < timedelta() else ""
-    text = f"{sign}{minutes // 60}:{minutes % 60:02}"
-    return f"{text}:{seconds:02}" if seconds else text
+    text = f"{sign}{minutes // 60:.0f}:{minutes % 60:02.0f}"
+    width = places and places + 1  # with the point
+    return f"{text}:{seconds:0{2 + width}.{places}f}" if seconds or places else text
 
 
 def _number(value: float) -> str:
@@ -104,9 +113,11 @@ def _number(value: float) -> str:
     return f"{value:.{max(6, min(10, math.floor(math.log10(abs(value))) + 10))}g}"
 
 
-def _to_the_second(moment: datetime) -> datetime:
-    """Round to whole seconds: a sheet stores a moment as a fraction of a day."""
-    return (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
+def _rounded(moment: datetime, places: int) -> datetime:
+    """Round the seconds to some decimals: a sheet stores a moment as a fraction of a day."""
+    unit = 10 ** (6 - places)
+    moment += timedelta(microseconds=unit // 2)
+    return moment.replace(microsecond=moment.microsecond // unit * unit)
 
 
 @dataclass(slots=True)
@@ -153,13 +164,16 @@ class Sheet:
         if is_known and self.book.struck[style]:
             self.book.text.leave_out("x")
             return
+        code = self.book.codes[style] if is_known else None
         if not isinstance(value, str):
-            code = self.book.codes[style] if is_known else None
-            value = number_shown(value, code, is_1904=self.book.is_1904)
-        elif not value.isalnum():
-            value = " ".join(value.split())
-        if value and 0 <= column < COLUMNS:
-            self.rows.setdefault(row, {})[column] = value
+            said = number_shown(value, code, is_1904=self.book.is_1904)
+        else:
+            said = value if value.isalnum() else " ".join(value.split())
+            said = text_shown(code, said) if code else said
+        if said and 0 <= column < COLUMNS:
+            self.rows.setdefault(row, {})[column] = said
+        elif not said and value:
+            self.book.text.leave_out(str(value), "hidden text")
 
     def laid_out(self, name: str) -> list[Row]:
         """Return the rows with text, from the first column that has any.
