@@ -154,11 +154,11 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
              "Hall Unit: A | Q1 2019 May (kg): 5 | Q1 2019 June (kg): (X) | Q2 May (1,000): 7",
              "Hall Unit: B | Q1 2019 May (kg): 1 | Q1 2019 June (kg): 2 | Q2 May (1,000): 3"],
         ),
-        # After an empty row a header stands above figures; text alone stays under the old one.
+        # After an empty row a header stands above figures; words alone may be another table.
         (
             [["Name", "Legs"], ["Bee", "6"], [], ["Cell", "Sides"], ["Comb", "6"], [], ["a", "b"]],
             [*("Name | Legs", "Name: Bee | Legs: 6"),
-             *("Cell | Sides", "Cell: Comb | Sides: 6", "Cell: a | Sides: b")],
+             *("Cell | Sides", "Cell: Comb | Sides: 6", "a | b")],
         ),
         # Where names stand again, a table begins; but names of words alone may recur as cells.
         (

@@ -174,6 +174,40 @@ def _columns_below(rows: Sequence[Row], index: int) -> tuple[set[int], set[int]]
     return held[True], held[False]
 
 
+def goes_on(names: Cells, before: Sequence[Cells], rows: Sequence[Row], *, is_titled: bool) -> bool:
+    """Whether rows below an empty one go on with the table of the rows ``before``, if any.
+
+    The first must have cells of the same kinds, and the rows reach its last column or fill most of
+    them. Below a title, all must be alike, and two columns may hold anything. Words alone may be
+    names of another table, unless one recurs or is no label.
+    """
+    before = before[-_SAMPLE:]
+    number, first = rows[0]
+    again = [cell for cell, name in zip(first, names, strict=False) if cell and cell == name]
+    if not before or len(again) > 1:
+        return True
+    block = [cells for at, (row, cells) in enumerate(rows[:_SAMPLE], number) if row == at]
+    seen = _kinds(before)
+    own = {kind for kind in _kinds([first]) if not _MISSING.fullmatch(first[kind[0]])}
+    columns, filled = ({column for column, _ in kinds} for kinds in (seen, _kinds(block)))
+    is_whole = 2 * len(filled) > len(columns) or max(columns) in filled
+    if 2 * len(own - seen) >= len(own) or not is_whole:
+        return False
+    if is_titled and (len(columns) < 3 or not own <= seen):
+        return False
+    if any(is_figure for _, is_figure in own) or not all(map(is_label, first)):
+        return True
+    known = {each for cells in before for each in enumerate(cells[1:]) if each[1]}
+    return any(each in known for cells in block for each in enumerate(cells[1:]))
+
+
+def _kinds(rows: Sequence[Cells]) -> set[tuple[int, bool]]:
+    """Return the columns that are filled, each with whether figures are in it."""
+    return {
+        (column, _is_figure(cell)) for cells in rows for column, cell in enumerate(cells) if cell
+    }
+
+
 def column_names(rows: Sequence[Sequence[str]]) -> Cells:
     """Join the names of each column in several rows of them, from top to bottom.
 

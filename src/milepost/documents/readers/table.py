@@ -21,6 +21,7 @@ from milepost.documents.readers.column_names import (
     Covered,
     Row,
     column_names,
+    goes_on,
     header_rows,
     is_amount,
     names_columns,
@@ -49,7 +50,9 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
 
 
 def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells) -> Cells:
-    """Add some rows below those with names ``labels``; returns the names of the last of them."""
+    """Add some rows below those with names ``labels``; returns the last names of columns."""
+    names = labels  # of the rows down to the next empty one
+    body: list[Cells] = []  # rows below the labels
     begins = True  # a table begins at the first row of several cells, below its title if any
     last = 0
     title = ""
@@ -62,9 +65,13 @@ def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells) -> Cells:
         if begins and (filled > 1 or _names_several(row, title, rows[index + 1 : index + 4])):
             headers = header_rows(rows, index, second=bool(labels))
             if headers:
-                labels = column_names([cells for _, cells in rows[index : index + headers]])
+                labels = names = column_names([cells for _, cells in rows[index : index + headers]])
+                body = []
+            elif labels:
+                is_same = goes_on(labels, body, rows[index:], is_titled=bool(title))
+                names = labels if is_same else []
             if headers or filled > 1:
-                text.begin_table(labels, title, header_rows=headers)
+                text.begin_table(names, title, header_rows=headers)
         begins = begins and filled == 1 and not headers
         if begins:
             title = caption_in(title) or " ".join(filter(None, row))
@@ -77,8 +84,9 @@ def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells) -> Cells:
             last = rows[index + 1][0] - 1  # empty rows below it do not end the table
             text.add(joined(row), close=True)
         else:
-            names = labels if not begins or is_amount(title) else []
-            for unit in _units(row, names):
+            if names and filled > 1:
+                body.append(row)
+            for unit in _units(row, names if not begins or is_amount(title) else []):
                 text.add(unit, close=True)
     text.end_table()
     return labels
