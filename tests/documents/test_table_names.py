@@ -20,7 +20,27 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         (f"{STOCK}Total,,11", "Item: Total | Euro: 11"),
         (f"{STOCK}Metals\nBar,4,n/a", "Item: Bar | Count: 4 | Euro: n/a"),
         (f"{STOCK}Contact,see page,none", "Contact | see page | none"),
+        # Names of one value each name no columns.
+        ("Client,Acme\nDate,2024-01-01\nAmount,300", "Amount | 300"),
+        ("Invoice,INV-77\nCustomer,Acme Ltd\nContact,Ann Lee\nTotal,300", "Total | 300"),
+        ("Item,Price\nBolt,5\nNut,6\nGear,on request", "Item: Gear | Price: on request"),
+        ("Test,Result\nHeat,passed\nCold,passed\nWet,95", "Test: Wet | Result: 95"),
+        ("Event,Date\nBirth,1915-12-10\nPrize,1942", "Event: Prize | Date: 1942"),
     ],
 )
 def test_cells_have_the_names_of_their_own_table(rows: str, last: str) -> None:
     assert read_bytes(rows.encode(), "a.csv").text.split("\n")[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        ("<tr><th colspan=2>Acme<tr><th>Founded<td>1998 in Rome", []),
+        ("<tr><th>Fact<th>Value", ["Fact | Value"]),
+        ("<tr><td>Fact<td>Value", ["Fact | Value"]),
+    ],
+)
+def test_rows_that_begin_with_a_header_in_html(head: str, names: list[str]) -> None:
+    data = f"<table>{head}<tr><th>Industry<td>Tools<tr><th>Founder<td>Ann Lee</table>"
+    document = read_bytes(data.encode(), "a.html")
+    assert [mark.value for mark in document.marks if mark.kind == "columns"] == names

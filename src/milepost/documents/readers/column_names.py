@@ -32,6 +32,7 @@ _YEAR = re.compile(  # or a part of one
     r"(?:,?\s[^\W\d]\w*)?(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*))*|[QH][1-4]|[1-4][QH]",
     re.I,
 )
+_DATE = re.compile(r"\d{1,4}[./ -](?:\d{1,2}|[^\W\d_]{3,})[./ -]\d{1,4}\b.*")
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
@@ -44,6 +45,8 @@ def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int
     names above figures. Empty rows may lie between names above figures.
     """
     part = rows[index : index + _MOST_HEADERS + _SAMPLE]
+    if _holds_pairs(part):
+        return 0
     found = int(names_columns(part, 0, second=second))
     for end in range(1, min(_MOST_HEADERS, len(part) - 1)):
         header = [cells for _, cells in part[: end + 1]]
@@ -68,6 +71,28 @@ def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int
         ):
             found = end + 1
     return found
+
+
+def _holds_pairs(rows: Sequence[Row]) -> bool:
+    """Whether each row is the name of one value, such as a date, an amount or words.
+
+    Of the values below the first row, some are dates and some other figures, or half are words of
+    their own.
+    """
+    columns = [column for column, cell in enumerate(rows[0][1]) if cell]
+    below = list(_below(rows, 0))
+    if len(columns) != 2 or {column for column, _ in _kinds(below)} != {*columns}:
+        return False
+    pairs = [[cells[column] for column in columns] for cells in below if count_filled(cells) > 1]
+    keys = [rows[0][1][columns[0]], *(key for key, _ in pairs)]
+    if len({*keys}) < len(keys) or any(map(_is_figure, keys)):
+        return False
+    values = [value for _, value in pairs if _is_figure(value) or not _MISSING.fullmatch(value)]
+    dates = [value for value in values if _DATE.fullmatch(value)]
+    words = [value for value in values if not (value in dates or _is_figure(value))]
+    has_both = dates and any(is_amount(value) and value not in dates for value in values)
+    is_half = 2 * len(words) >= len(pairs) and len(words) == len({*words}) > 1
+    return bool(has_both) or (is_half and len(words) < len(values))
 
 
 def _above_figures(rows: Sequence[Row], index: int, cells: Cells) -> bool:

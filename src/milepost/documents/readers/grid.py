@@ -44,17 +44,19 @@ class Grid:
         self.caption = caption  # empty if the file has none
         self._rows: list[list[str]] = []
         self._heads: list[bool] = []  # whether the file says that a row names columns
+        self._has_keys = True  # whether each row is the name of a value, as the file says
         self._names: list[str] = []  # of the columns
         self._is_rest = False  # of a table whose first rows are written
         self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
         self._above: dict[int, str] = {}  # column → text that the cell below may continue
 
-    def add(self, cells: Iterable[Cell], *, header: bool = False) -> None:
+    def add(self, cells: Iterable[Cell], *, header: bool = False, key: bool = False) -> None:
         """Add a row; cells that continue one above are not among ``cells``.
 
         Args:
             cells: the cells, from left to right.
             header: whether the file says that the row names columns.
+            key: whether the file says that its first cell alone is a name.
         """
         row: list[str] = []
         below: dict[int, tuple[int, str]] = {}
@@ -77,6 +79,7 @@ class Grid:
         if own:
             self._heads.append(header)
             self._rows.append(row)
+            self._has_keys &= key if count_filled(row) > 1 else True
 
     def has_names(self) -> bool:
         """Whether its first row, as the file says, names columns."""
@@ -140,7 +143,8 @@ class Grid:
         first = 1 if title else 0
         headers = min([*heads, False].index(False, first), len(rows) - 1)
         headers *= headers > first or heads[0]
-        if not self._is_rest:  # a file may mark the first of several
+        is_form = self._has_keys and len(rows[0]) == len(("name", "value"))
+        if not (self._is_rest or is_form):  # a file may mark the first of several
             found = header_rows(list(enumerate(rows, 1)), first)
             headers = max(headers, first + found) if found else headers
         if headers > first:

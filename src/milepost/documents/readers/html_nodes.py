@@ -40,12 +40,11 @@ def caption_of(table: Any) -> str:
     return " ".join(said[0].text(deep=True).split()) if len(said) == 1 else ""
 
 
-def is_header(row: Any) -> bool:
-    """Whether a table row names columns: it is in the head, or all its cells are headers."""
-    if row.parent.tag == "thead":
-        return True
-    cells = [tag_of(cell) for cell in row.iter()]
-    return len(cells) > 1 and all(tag == "th" for tag in cells)
+def headings(row: Any) -> tuple[bool, bool]:
+    """Whether a table row names columns (in the head, or all headers), and whether a value."""
+    tags = [tag_of(cell) for cell in row.iter()]
+    is_key = tags.count("th") == 1 and tags[0] == "th"
+    return row.parent.tag == "thead" or 1 < len(tags) == tags.count("th"), is_key
 
 
 def is_count(node: Any, attributes: dict[str, str | None]) -> bool:

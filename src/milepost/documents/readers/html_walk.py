@@ -15,9 +15,9 @@ from milepost.documents.readers.html_nodes import (
     beside,
     caption_of,
     has_twin,
+    headings,
     integer,
     is_count,
-    is_header,
     is_picture,
     is_unseen,
     spans,
@@ -289,7 +289,8 @@ class Walk:
         elif tag == "tr" and self._cells and self._is_data(node):
             cells = self._cells.pop()
             if self._grids:
-                self._grids[-1][1].add(cells, header=is_header(node))
+                header, key = headings(node)
+                self._grids[-1][1].add(cells, header=header, key=key)
 
     def _open_list(
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
