@@ -1,8 +1,12 @@
 """Which rows name the columns of a table, and down to which row they do."""
 
+import io
+from zipfile import ZipFile
+
 import pytest
 
 from milepost.documents import read_bytes
+from support.office_writer import SHEET, relations, xlsx, zipped
 
 STAFF = "Name,Unit\nAnn,Sales\nBob,IT\n\n"
 STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
@@ -26,6 +30,19 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         ("Item,Price\nBolt,5\nNut,6\nGear,on request", "Item: Gear | Price: on request"),
         ("Test,Result\nHeat,passed\nCold,passed\nWet,95", "Test: Wet | Result: 95"),
         ("Event,Date\nBirth,1915-12-10\nPrize,1942", "Event: Prize | Date: 1942"),
+        # Questions and dates may be names above other cells.
+        (
+            "Time,How often do you use it?\n9:00,Daily",
+            "Time: 9:00 | How often do you use it?: Daily",
+        ),
+        ("Is it all safe now?,Yes\nIs it all legal here?,No", "Is it all legal here? | No"),
+        ("No,Do you know how?\n1,Who will do it then?", "1 | Who will do it then?"),
+        (
+            "Region,2024-01-31,29/02/2024\nNorth,5,6",
+            "Region: North | 2024-01-31: 5 | 29/02/2024: 6",
+        ),
+        (",Jan-24,Feb-24\nNorth,5,6", "North | Jan-24: 5 | Feb-24: 6"),
+        ("Ann,2024-01-31,Rome\nBob,2024-02-29,Oslo", "Bob | 2024-02-29 | Oslo"),
     ],
 )
 def test_cells_have_the_names_of_their_own_table(rows: str, last: str) -> None:
@@ -44,3 +61,21 @@ def test_rows_that_begin_with_a_header_in_html(head: str, names: list[str]) -> N
     data = f"<table>{head}<tr><th>Industry<td>Tools<tr><th>Founder<td>Ann Lee</table>"
     document = read_bytes(data.encode(), "a.html")
     assert [mark.value for mark in document.marks if mark.kind == "columns"] == names
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("ref='A2:B4'", "Size: Nut | 10: 6"),
+        ("ref='A2:B4' headerRowCount='0'", "as of: Nut | May: 6"),
+        ("ref='A4:B4'", "as of: Nut | May: 6"),  # without rows
+    ],
+)
+def test_tables_of_a_workbook_say_what_names_columns(said: str, last: str) -> None:
+    made = xlsx({"S": [["as of", "May"], ["Size", "10"], ["Bolt", "5"], ["Nut", "6"]]})
+    with ZipFile(io.BytesIO(made)) as held:
+        parts: dict[str, str | bytes] = {name: held.read(name) for name in held.namelist()}
+    parts["xl/tables/table1.xml"] = f"<table xmlns='{SHEET}' {said}/>"
+    links = {"r1": ("table", "../tables/table1.xml")}
+    parts["xl/worksheets/_rels/sheet1.xml.rels"] = relations(links)
+    assert read_bytes(zipped(parts), "a.xlsx").text.split("\n")[-1] == last

@@ -23,6 +23,7 @@ Row = tuple[int, Cells]
 """The number of a row, from 1, and its cells, at least one of which has text."""
 
 _MAX_LABEL = 60
+_MAX_QUESTION = 240  # characters of a question of a form
 _MOST_HEADERS = 6
 _SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
@@ -32,9 +33,13 @@ _YEAR = re.compile(  # or a part of one
     r"(?:,?\s[^\W\d]\w*)?(?:\s?(?:\([^()]*\)|\[\w\]|[\\^]\d|\*))*|[QH][1-4]|[1-4][QH]",
     re.I,
 )
-_DATE = re.compile(r"\d{1,4}[./ -](?:\d{1,2}|[^\W\d_]{3,})[./ -]\d{1,4}\b.*")
+_DATE = re.compile(
+    r"(?:\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./ -](?:\d{1,2}|[^\W\d_]{3,})[./ -]\d{2,4})\b.*"
+    r"|[^\W\d_]{3}[-'’]\d\d"
+)
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
+_QUESTION = re.compile(r"[?？](?:\s*\*|\s*\([^()]*\))?$")
 _NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
 
 
@@ -142,16 +147,20 @@ def names_columns(
 ) -> bool:
     """Whether a row holds the names of the columns below it.
 
-    Its cells must be labels, distinct but above figures, none may recur in its column, and the rows
-    below may fill few other columns; its first cell may not end in a colon as those below do. Any
-    further such row of a sheet (``second``) must be above figures. A row of figures names columns
-    only if they are years beside an empty first cell. One label in four may be another figure, such
-    as "18 - 49", if two in words are above columns of figures alone. Names of several rows
-    (``several``), each of them a label, may be alike.
+    Its cells must be labels (or questions, or dates above amounts), distinct but above figures,
+    none may recur in its column, and the rows below may fill few other columns; its first cell may
+    not end in a colon as those below do. Any further such row of a sheet (``second``) must be above
+    figures. A row of figures names columns only if they are years beside an empty first cell. One
+    label in four may be another figure, such as "18 - 49", if two in words are above columns of
+    figures alone. Names of several rows (``several``), each of them a label, may be alike.
     """
     number, row = rows[index]
     cells = [cell for cell in row if cell]
-    figured = [] if several else [cell for cell in cells if not is_label(cell)]
+    figured = [
+        cell
+        for column, cell in enumerate(row)
+        if cell and not several and not is_label(cell) and not _is_heading(rows, index, column)
+    ]
     if not all(map(_is_figure, figured)):
         return False
     if 4 * len(figured) > len(cells) or max(map(len, figured), default=0) > _MAX_FIGURED:
@@ -177,6 +186,18 @@ def names_columns(
     if figured and len(named & (figures - words)) < 2:
         return False
     return inside > 3 * outside and (bool(figures) or not second)
+
+
+def _is_heading(rows: Sequence[Row], index: int, column: int) -> bool:
+    """Whether a date stands above amounts, or a question above cells that are none."""
+    cell = rows[index][1][column]
+    below = [cells[column] for cells in _below(rows, index) if any(cells[column : column + 1])]
+    if not below or not column:
+        return False
+    if _DATE.fullmatch(cell):
+        return all(is_amount(each) and not _DATE.fullmatch(each) for each in below)
+    is_question = len(cell) <= _MAX_QUESTION and _QUESTION.search(cell)
+    return bool(is_question) and not any(map(_QUESTION.search, below))
 
 
 def _below(rows: Sequence[Row], index: int) -> Iterator[Cells]:

@@ -153,6 +153,7 @@ class Sheet:
     rows: dict[int, dict[int, str]] = field(default_factory=dict)
     # first and last row and column of merged cells
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    heads: set[int] = field(default_factory=set)  # rows that name columns, as the file says
     lines: list[str] = field(default_factory=list)  # the text of its boxes, diagrams and charts
     unsolved: int = 0  # number of formulas without a stored result
     hidden: int = 0  # number of rows and columns that are not shown, which are read

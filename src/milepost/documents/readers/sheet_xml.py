@@ -102,6 +102,12 @@ def read_cells(archive: Archive, part: str, sheet: Sheet) -> None:
         sheet.hidden += len(columns.intersection(chain.from_iterable(sheet.rows.values())))
 
 
+def read_head(table: Element, sheet: Sheet) -> None:
+    """Read which row names the columns of a table of an xlsx file."""
+    if table.get("headerRowCount") != "0":
+        sheet.heads.add(_place(table.get("ref", "").split(":")[0])[0])
+
+
 def _place(name: str) -> tuple[int, int]:
     """Return the row (from 1) and the column (from 0) of ``B7``."""
     letters = name.rstrip("0123456789")

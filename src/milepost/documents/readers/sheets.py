@@ -47,7 +47,7 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         rows = sheet.laid_out(name)
         if rows or sheet.lines:
             text.add(sheet.name, level=1)
-        write_rows(rows, text)
+        write_rows(rows, text, sheet.heads)
         for line in sheet.lines:
             text.add(line)
         if (rows or sheet.lines) and sheet.name in sheet.book.hidden:
@@ -127,18 +127,21 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> list[
             sheet = Sheet(name, book)
             if kind == "worksheet":
                 reader.read_cells(archive, part, sheet)
-            sheet.lines = list(_drawn_lines(archive, part, text, notes))
+            sheet.lines = list(_drawn_lines(archive, part, sheet, notes))
             sheets.append(sheet)
     return sheets
 
 
-def _drawn_lines(archive: Archive, part: str, text: TextBuilder, notes: list[str]) -> Iterator[str]:
-    """Yield the text of the boxes, diagrams and charts of a sheet; ``text`` notes what is not."""
+def _drawn_lines(archive: Archive, part: str, sheet: Sheet, notes: list[str]) -> Iterator[str]:
+    """Yield the text of the boxes, diagrams and charts of a sheet, which takes its tables."""
+    text = sheet.book.text
     try:
         beside = links(archive, part)
         for kind, drawn in beside.values():
             if kind in ("oleObject", "package"):
                 text.leave_out("x", "an embedded object")
+            elif kind == "table" and drawn.endswith(".xml"):
+                sheet_xml.read_head(archive.xml(drawn), sheet)
             elif kind == "vmlDrawing":
                 with suppress(UnreadableFile):  # it often is no XML
                     yield from _controls(archive.xml(drawn), text)

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
 
 from milepost.documents.encoding import decode
@@ -38,18 +38,21 @@ cut it inside a cell. Each unit begins with the row's first cell, which names it
 _MAX_KEY = 80
 
 
-def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
+def write_rows(
+    rows: Sequence[Row], text: TextBuilder, heads: Collection[int] = frozenset()
+) -> None:
     """Add rows, which ascend by number and are not empty, to a text, with a mark for each.
 
     A table begins at the first row of several cells, after each empty row and where names stand
-    again; the title above it, alone in its row, is its caption.
+    again; the title above it, alone in its row, is its caption. ``heads`` are the numbers of rows
+    that the file says to name columns.
     """
     labels: Cells = []
     for start, end in pairwise([*table_starts(rows), len(rows)]):
-        labels = _write(rows[start:end], text, labels)
+        labels = _write(rows[start:end], text, labels, heads)
 
 
-def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells) -> Cells:
+def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells, heads: Collection[int]) -> Cells:
     """Add some rows below those with names ``labels``; returns the last names of columns."""
     names = labels  # of the rows down to the next empty one
     body: list[Cells] = []  # rows below the labels
@@ -59,11 +62,12 @@ def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells) -> Cells:
     headers = 0  # rows that name the columns, from here on
     for index, (number, row) in enumerate(rows):
         filled = sum(map(bool, row))
-        begins = begins or number > last + 1
+        is_head = number in heads and not headers and index + 1 < len(rows)
+        begins = begins or is_head or number > last + 1
         if begins:
             text.end_table()
         if begins and (filled > 1 or _names_several(row, title, rows[index + 1 : index + 4])):
-            headers = header_rows(rows, index, second=bool(labels))
+            headers = max(is_head, header_rows(rows, index, second=bool(labels)))
             if headers:
                 labels = names = column_names([cells for _, cells in rows[index : index + headers]])
                 body = []
