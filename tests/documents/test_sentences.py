@@ -106,6 +106,45 @@ def test_wrapped_lines_are_joined() -> None:
     assert len(sentences(text)) == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (  # from the documents of chardet
+            "This library is a port of `the auto-detection code in\n"
+            "Mozilla <https://www-archive.mozilla.org/projects/intl/chardet.html>`__.\n"
+            "I have attempted to maintain it.",
+            2,
+        ),
+        (
+            '-  HTML documents can define a ``<meta http-equiv="content-type">``\n'
+            "   element in the ``<head>`` of a web page.\n"
+            "-  XML documents can.",
+            2,
+        ),
+        (
+            "where `<FEATURE_NAME>` is the name of an experimental feature that affects both\n"
+            "experimental and stable APIs.",
+            1,
+        ),
+        (
+            "Emitted when the request has been aborted by the client. This event is only\n"
+            "emitted on the first call to `abort()`.",
+            2,
+        ),
+        (
+            "You should have received a copy of the GNU General Public License\n"
+            "    along with this program.  If not, see <https://www.gnu.org/licenses/>.",
+            2,
+        ),
+        ("The following people wrote it:\nAnn Bolt <ann@x.org>\nBob Carr <bob@y.org>", 3),
+        ('<p class="lead">Words of a page\n<a href="https://x.org/a">of the net</a>', 2),
+        ("[`a::b`]: https://x.org/first/index.html\n[`c::d`]: https://x.org/other/index.html", 2),
+    ],
+)
+def test_tags_and_addresses_in_prose_make_no_code(text: str, count: int) -> None:
+    assert len(split(text)) == count
+
+
 def test_a_line_is_a_paragraph_where_lines_are_long() -> None:
     long = "This line goes on for much longer than anyone would wrap a text by hand " * 3
     assert len(split(f"{long}\n{long}\n{long}")) == 3

@@ -25,7 +25,9 @@ lines of hard-wrapped books end a few columns early."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _ALNUM = re.compile(r"[^\W_]")
 _FULL_WIDTH = late(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uffe6]")
-_FIRST_WORD = late(r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+")
+_FIRST_WORD = late(  # with an address behind it
+    r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+(?: <[^\s<>]+>\S*)?"
+)
 
 _ALONE = re.compile(
     r"#{1,6}\s"  # a Markdown heading
@@ -48,6 +50,9 @@ _CODE = re.compile(
     r"|(?:def|class|import|return|elif|else|try|except|raise|assert|const|let|var)\b.*[\w:)\]]$"
     r"|(?:#include|//|/\*|@\w|\$ |>>> )|[\w.\[\]\"']+ [-+*/|&]?= ?\S|[\w.]+\(.*\)?$"
 )
+_INLINE = re.compile(r"(?<![`\[])(`+)[^`]+\1|<(?:\w+://|mailto:|[^\s<>@]+@)[^\s<>]+>(?=.)")
+"""Literals and addresses in prose, where tags and operators make no code. In lists of people, their
+addresses end the lines."""
 _ENDS = re.compile(r".*[.!?:;…。！？；：؟।॥][\"'”’»)\]」』）]*$", re.DOTALL)
 _CONTINUES = re.compile(r".*[\w,\-‐–—’']$", re.DOTALL)
 
@@ -133,7 +138,7 @@ def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
     widest = max(line.columns for line in run)
     if not NARROW <= widest <= WIDE or any(line.fenced for line in run):
         return None
-    if sum(bool(_CODE.match(line.head)) for line in run) * 5 >= len(run) * 2:
+    if sum(_is_code(line.head) for line in run) * 5 >= len(run) * 2:
         return None
     if sum(bool(_SPEAKER.match(line.head)) for line in run) * 2 >= len(run):
         return None  # fields or speakers, one per line
@@ -166,6 +171,10 @@ def _begins(before: _Line, line: _Line, full: list[bool] | None, number: int, it
         line.head[0].islower()
         and (full is not None or before.columns >= NARROW)
         and _CONTINUES.match(before.tail)
-        and not _CODE.match(line.head)
-        and not _CODE.match(before.head)
+        and not _is_code(line.head)
+        and not _is_code(before.head)
     )
+
+
+def _is_code(head: str) -> bool:
+    return bool(_CODE.match(head) and _CODE.match(_INLINE.sub("x", head)))
