@@ -163,6 +163,38 @@ def test_markdown_is_kept_as_typed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "found", "starts"),
+    [
+        (  # from the documents of Docling
+            '??? question "Is Python 3.14 supported?"\n\n    ### Is Python 3.14 supported?\n\n'
+            "    Python 3.14 is\n    supported.\n\n\nText.\n",
+            [("Is Python 3.14 supported?", 3)],
+            ["??? question", "### Is Python", "Python 3.14", "Text."],
+        ),
+        (
+            "!!! note\n    Text\n    more\n\n    - one\n\n"
+            "    !!! tip inline end\n        Inner\n\nText\n",
+            [],
+            ["!!! note", "Text", "- one", "!!! tip", "Inner", "Text"],
+        ),
+        (
+            '- item\n\n    === "Tab"\n\n        ```\n        x\n        ```\n',
+            [],
+            ["- item", '=== "Tab"', "```", "x", "```"],
+        ),
+        ("!!! Stop there now\n\nText\n", [], ["!!! Stop", "Text"]),
+        ("```\n!!! note\n    x\n```\n", [], ["```", "!!! note", "x", "```"]),
+    ],
+)
+def test_notes_in_markdown(source: str, found: list[tuple[str, int]], starts: list[str]) -> None:
+    document = read_bytes(source.encode(), "a.md")
+    assert document.text == source
+    assert headings(document) == found
+    blocks = [source[block:].lstrip() for block in document.blocks or ()]
+    assert [block[: len(start)] for block, start in zip(blocks, starts, strict=True)] == starts
+
+
+@pytest.mark.parametrize(
     ("name", "source", "level"),
     [
         ("a.rst", "Top\n===\n\nText.\n\nSub\n---\n\nMore.\n\nTop two\n=======\n", 1),

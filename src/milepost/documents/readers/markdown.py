@@ -26,9 +26,14 @@ _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _EMPHASIS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)|<[^>]+>")
 _HTML_TABLE = re.compile(r"<(/?)table\b[^<>]*>", re.I)
 _INK = re.compile(r"[^\s#]")
+_NOTE = re.compile(  # of Material for MkDocs: a note, one to unfold, a tab
+    r"(?:!!!|\?\?\?\+?) ?[\w-]+(?: +[\w-]+)*(?: +\"[^\n]*\")?(?: +(?:inline|end))*[ \t]*$"
+    r"|===[!+]? +\"[^\n]*\"[ \t]*$"
+)
+_DEEPER = 4  # columns by which the body of a note is indented
 
 _UNITS = frozenset(
-    ("paragraph_open", "list_item_open", "tr_open", "heading_open", "hr", "html_block")
+    ("paragraph_open", "list_item_open", "tr_open", "heading_open", "hr", "html_block", "note")
 )
 _LINES = frozenset(("fence", "code_block"))
 
@@ -118,6 +123,7 @@ def _parsed(text: str) -> tuple[list[Any], list[int]]:
 
     # Inline markup is not needed here, and takes most of the parsing time.
     parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
+    parser.block.ruler.before("fence", "note", _note, {"alt": ["paragraph"]})
     offsets = [0]
     for line in text.split("\n"):
         offsets.append(offsets[-1] + len(line) + 1)
@@ -126,6 +132,26 @@ def _parsed(text: str) -> tuple[list[Any], list[int]]:
     for token in tokens:
         token.map = token.map and [line + skipped for line in token.map]
     return tokens, offsets
+
+
+def _note(state: Any, first: int, last: int, silent: bool) -> bool:
+    """Parse a note: its title in one line, and an indented body of blocks."""
+    start = state.bMarks[first] + state.tShift[first]
+    depth, end = state.sCount[first] + _DEEPER, first + 1
+    if state.is_code_block(first) or not _NOTE.match(state.src[start : state.eMarks[first]]):
+        return False
+    while end < last and (state.isEmpty(end) or state.sCount[end] >= depth):
+        end += 1
+    if all(map(state.isEmpty, range(first + 1, end))):
+        return False
+    if not silent:
+        state.push("note", "", 0).map = [first, first + 1]
+        outer = state.blkIndent, state.lineMax
+        state.blkIndent, state.lineMax = depth, end
+        state.md.block.tokenize(state, first + 1, end)
+        state.blkIndent, state.lineMax = outer
+        state.line = end
+    return True
 
 
 def _structure(text: str) -> tuple[list[Mark], list[int]]:
