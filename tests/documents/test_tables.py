@@ -379,6 +379,11 @@ def test_a_name_belongs_to_the_columns_that_its_cell_covers(name: str) -> None:
             ("Region", "2020 Sales", "2020 Cost"),
             "North | 1 | 2",
         ),
+        (  # from a report of Oracle to the SEC
+            "<tr><td>Nominee<td colspan=2>Votes For<tr><td>Awo<td><td>9,1<tr><td>Leon<td><td>8,2",
+            ("Nominee", "Votes For"),
+            "Leon | 8,2",
+        ),
         (
             "<tr><th>Title<th>Price<tr><td>Bricks | Mortar<td>12<tr><td>Plain<td>15",
             ("Title", "Price"),

@@ -1,7 +1,7 @@
 """Collect the cells of a table, so that every value is written under its own heading.
 
 An empty cell leaves an empty place. A cell merged over several rows is repeated in each of them;
-one merged over several columns is written once and leaves empty places.
+one merged over several columns is written once and leaves empty places, if other rows fill them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from milepost.documents.readers.archive import every
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.column_names import (
     COVERED,
+    Covered,
     column_names,
     count_filled,
     header_rows,
@@ -158,6 +159,8 @@ class Grid:
 def _with_signs(rows: list[list[str]]) -> list[list[str]]:
     """Join columns of signs to those of the figures that they stand beside; each row has as many.
 
+    A column whose cells all cover the one on their right, as names above figures do, goes to it.
+
     >>> _with_signs([["", "2024", ""], ["Loss", "$", "(1,234"], ["Tax", "", "56"]])
     [['', '2024'], ['Loss', '$ (1,234'], ['Tax', '56']]
     """
@@ -169,6 +172,8 @@ def _with_signs(rows: list[list[str]]) -> list[list[str]]:
             columns[-1] = tuple(f"{a} {b}" if a and b else a or b for a, b in pairs)
         elif both and all(_CLOSES.fullmatch(b) and a[-1].isdigit() for a, b in both):
             columns[-1] = tuple(a + b if a and b else a or b for a, b in pairs)
+        elif pairs and all(isinstance(b, Covered) if a else True for a, b in pairs):
+            columns[-1] = tuple(b or a for a, b in pairs)
         else:
             columns.append(column)
     return [*map(list, zip(*columns, strict=True))]
