@@ -113,6 +113,23 @@ def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     assert [text.count(each) for each in ("2022", "2021", "Net total", "14,544")] == [4] * 4
 
 
+@pytest.mark.parametrize("label", ["{}", "- {} -", "Page {} of 90", "F-{}"])
+def test_page_numbers_below_the_text_are_dropped_at_any_height(label: str) -> None:
+    """As browsers print filings; the numbers in last rows of tables do not count the pages."""
+    heights, sums = (520, 300, 610, 450), ("12", "13", "17", "88")
+    text = {}
+    for kind in ("page", "sum"):
+        pages = [PdfPage() for _ in heights]
+        for number, (page, height) in enumerate(zip(pages, heights, strict=True), 1):
+            page.lines(72, 700, prose(20, start=9 * number))
+            page.text(
+                300, height, label.format(number + 10 if kind == "page" else sums[number - 1])
+            )
+        text[kind] = made(pages).text
+    assert not re.search(r"\d", text["page"])
+    assert re.findall(r"\d+", text["sum"].replace("90", "")) == list(sums)
+
+
 def test_two_equal_sums_at_the_foot_of_a_page_are_no_page_numbers() -> None:
     pages = [PdfPage(), PdfPage()]
     pages[0].lines(72, 700, [f"Post {number}" for number in range(40)], step=14)

@@ -3,8 +3,8 @@
 A line is furniture if similar lines (digits aside, if it is short) are at the same height near the
 top or bottom edge of three pages or more, or sideways at the same position, and no line of the text
 stands between it and the edge. A line without letters is furniture if its number counts the pages
-or never changes. Lines in an outermost row with furniture (the name of the chapter beside the page
-number) are furniture too, if they have no words or come again.
+(below the text, at any height) or never changes. Lines in an outermost row with furniture (the name
+of the chapter beside the page number) are furniture too, if they have no words or come again.
 
 The first copy of a running head is kept, because a line that comes again may be part of the text:
 on the first page at its place, on other pages apart from the paragraph that goes on over them. A
@@ -101,6 +101,7 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     for page in pages:
         _drop_rows(page, seats)
     _drop_stray_numbers(edges)
+    _drop_last_numbers(pages)
     for page in pages:
         _restore_cells(page)
     if all(len(page.dropped) == len(page.frame.lines) for page in pages):
@@ -299,6 +300,27 @@ def _drop_stray_numbers(edges: Sequence[tuple[Page, list[Line]]]) -> None:
                 continue
             known = any(len(slots[slot]) >= MIN_PAGES for slot in _slots(line))
             if known or len(shifts[number - page.number]) >= MIN_PAGES:
+                page.dropped.add(id(line))
+
+
+def _drop_last_numbers(pages: Sequence[Page]) -> None:
+    """Drop page numbers below the text at any height, if they count the pages.
+
+    Pages that a browser prints may end with their text, far above the bottom edge.
+    """
+    found: dict[tuple[str, int], list[tuple[Page, Line]]] = defaultdict(list)
+    for page in pages:
+        lines = [x for x in page.frame.lines if id(x) not in page.dropped and _upright(page, x)]
+        last = max(lines, key=lambda line: line.base, default=None)
+        if last is None or len(lines) < 2 or _has_words(last.text):
+            continue
+        shape, number = _shape(last.text)
+        above = last.base - 1.4 * last.size
+        if number is not None and not any(x.base > above and x is not last for x in lines):
+            found[shape, number - page.number].append((page, last))
+    for own in found.values():
+        if len(own) >= MIN_PAGES:
+            for page, line in own:
                 page.dropped.add(id(line))
 
 
