@@ -111,6 +111,16 @@ def test_sizes_and_ages() -> None:
             parse_age(wrong, "--older")
 
 
+def test_an_index_with_uploaded_files_stays(cache: Path) -> None:
+    folder = index(cache / "indexes" / "a", days=9)
+    (folder / "uploads").mkdir()
+    (folder / "uploads" / "only.txt").write_text("The only copy.")
+    prune(cached_items(), older_s=1.0, size_bytes=0)
+    assert (folder / "uploads" / "only.txt").read_text() == "The only copy."
+    (folder / "uploads" / "only.txt").unlink()
+    assert [item.path for item in prune(cached_items(), size_bytes=0).removed] == [folder]
+
+
 def test_an_open_index_stays(cache: Path) -> None:
     """Here or in another process; once it is closed, or the process is dead, it goes."""
     folder = index(cache / "indexes" / "a", days=9)

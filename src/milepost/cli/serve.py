@@ -13,13 +13,12 @@ from milepost.cli.console.options import chosen_db, count_option, db_option, mod
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import check_recognition, local_sources, served_index
+from milepost.index.cache import UPLOADS
 from milepost.store.address import data_folder
 
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.server.settings import ServeSettings
-
-UPLOADS = "uploads"  # folder of uploaded files, in the folder of the index
 
 
 @click.command(

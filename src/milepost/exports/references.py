@@ -45,9 +45,14 @@ def _names(text: str) -> Iterator[tuple[str, str]]:
     [[('Lund', 'Ida'), ('Berg', 'Jonas')], [('Lund', 'Ida')], [('Port of Oslo', '')]]
     >>> list(_names("Ida Lund <ida@example.org>"))
     [('Lund', 'Ida')]
+    >>> list(_names("Oslo Online, a division of Nordic Press"))
+    [('Oslo Online, a division of Nordic Press', '')]
     """
     text = _ADDRESS.sub("", text) or text
     names = [part.strip() for part in text.split(",")]
+    if any(name.startswith(("a ", "an ")) for name in names):  # "Ida Press, a part of …"
+        yield text, ""
+        return
     if len(names) == 1 or not all(" " in name for name in names):  # else a list of full names
         names = [text] if _INSTITUTION.search(text) else _BETWEEN.split(text)
     for each in names:

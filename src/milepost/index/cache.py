@@ -1,7 +1,8 @@
 """What lies in the cache folder, and how it is removed: by age, or down to a size.
 
-What another process has open stays. A removed folder first gets another name, so that a process
-that is killed meanwhile leaves no half of an index: the next one removes the rest.
+What another process has open stays, and an index with uploaded files. A removed folder first gets
+another name, so that a process that is killed meanwhile leaves no half of an index: the next one
+removes the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from milepost.errors import InputError
 
 LIMIT_VARIABLE = "MILEPOST_CACHE_LIMIT"
 USUAL_LIMIT = "10GB"
+UPLOADS = "uploads"  # folder of uploaded files, in the folder of the index of milepost serve PATH
 INDEXES = "indexes"  # the subfolder of the indexes of milepost search PATH: what the limit is for
 
 _KINDS = {
@@ -49,7 +51,7 @@ class CachedItem:
 
 @dataclass(slots=True)
 class Pruned:
-    """What was removed, what another process has in use, and what the system refused."""
+    """What was removed, what is in use or holds uploaded files, and what the system refused."""
 
     removed: list[CachedItem] = field(default_factory=list)
     in_use: list[CachedItem] = field(default_factory=list)
@@ -150,6 +152,8 @@ def keep_within(limit: int) -> None:
 def _remove(path: Path) -> bool:
     from milepost.store.sqlite.holding import unused
 
+    if _inside(path / UPLOADS):  # the only copies of these files
+        return False
     with unused(path) as free:
         if not free:
             return False
