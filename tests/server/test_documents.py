@@ -4,6 +4,8 @@ import io
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -143,6 +145,17 @@ def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal
         listed = client.get("/documents").json()["documents"]
         assert sorted(each["name"] for each in listed) == names
         assert {each["characters"] for each in listed} == {len(text.decode())}
+
+
+def test_an_upload_beside_paths_outlives_the_cache(texts: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "c"
+    with running_server(texts, cache=cache) as (running, client):
+        assert upload(client, "a.txt", b"Bees make wax.").status_code == 202
+        running.indexed(client)
+    command = [sys.executable, "-m", "milepost", "cache", "prune", "--to", "0"]
+    subprocess.run(command, check=True, env={**os.environ, "MILEPOST_CACHE": str(cache)})
+    with running_server(texts, cache=cache) as (_, client):
+        assert "a.txt" in {each["name"] for each in client.get("/documents").json()["documents"]}
 
 
 def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def list_items(as_json: bool) -> int:
 def prune(settings: Settings, older: str | None, size: str | None, as_json: bool) -> int:
     """Remove what was not used for some time, or the longest unused down to a size.
 
-    What another process has open stays, and is counted.
+    What another process has open, or has uploaded files, stays and is counted.
     """
     from milepost.index.cache import cached_items, limit_bytes, parse_age, parse_size
     from milepost.index.cache import prune as pruned
@@ -116,7 +116,7 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
             }
         )
     elif not settings.quiet:
-        used = f", {len(done.in_use)} in use" if done.in_use else ""
+        used = f", {len(done.in_use)} in use or with uploads" if done.in_use else ""
         click.echo(f"{len(done.removed)} removed, {size_text(freed)} freed{used}")
     if done.refused:
         path, why = next(iter(done.refused.items()))

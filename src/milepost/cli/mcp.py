@@ -23,7 +23,13 @@ from milepost.cli.console.options import (
     say,
 )
 from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.sources import check_recognition, local_sources, served_index, stored
+from milepost.cli.sources import (
+    cached_index,
+    check_recognition,
+    local_sources,
+    served_index,
+    stored,
+)
 from milepost.errors import InputError
 from milepost.exports.writing import write_text
 from milepost.server.mcp.clients import CLIENTS, with_server
@@ -82,7 +88,10 @@ def run(options: SearchOptions) -> None:
     governor = Governor()
     isolated = Isolated()
     place = None if sources and options.db is None else required_db(options.db)
-    index, folder = served_index(options, place, create=bool(sources), read_only=not sources)
+    if place is None:
+        index, folder = cached_index(options)
+    else:
+        index, folder = served_index(options, place, create=bool(sources), read_only=not sources)
     library = Library(index, folder / "uploads", sources)
 
     def read(path: Path, reading: ReadOptions) -> Document:

@@ -100,7 +100,8 @@ def _cached(names: Collection[str]) -> list[Path]:
 
 def _show(report: RemovalReport, *, now: bool) -> None:
     if report.removed:
-        copies = f", {len(report.files):,} copies" if report.files else ""
+        number = len(report.files)
+        copies = f", {number:,} {'copy' if number == 1 else 'copies'}" if number else ""
         click.echo(
             f"removed {counted(report.characters, 'character')}, "
             f"{counted(report.sentences, 'sentence')} with their vectors, "

@@ -189,13 +189,17 @@ def indexed(
     return index, filled(index)
 
 
-def cached_index(options: SearchOptions) -> tuple[Index, Path]:
-    """The index of the PATHs in the cache, as it is, and its folder; a damaged one is erased."""
+def cached_index(options: SearchOptions, *, served: bool = False) -> tuple[Index, Path]:
+    """The index of the PATHs in the cache, as it is, and its folder; a damaged one is erased.
+
+    That of a server also has what was uploaded to it, which other commands do not show.
+    """
     from milepost.index import open as open_index
     from milepost.index.cache import mark_used
 
     model = model_folder(options)
     folder = cache_place(options, model.manifest.fingerprint)
+    folder = folder.with_name(f"{folder.name}-served") if served else folder
     opened = partial(open_index, folder, model=model.path, precision=options.settings.precision)
     try:
         index = opened()
@@ -346,7 +350,7 @@ def check_recognition(ocr: Ocr | None) -> None:
 def served_index(
     options: SearchOptions, place: IndexPlace | None, *, create: bool, read_only: bool
 ) -> tuple[Index, Path]:
-    """The index at a place, or that of the PATHs in the cache; and its folder."""
+    """The index at a place, or that of a server of the PATHs in the cache; and its folder."""
     if place is None:
-        return cached_index(options)
+        return cached_index(options, served=True)
     return options.open_index(place, create=create, read_only=read_only), local_folder(place)

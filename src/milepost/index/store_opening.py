@@ -26,7 +26,7 @@ def opened_store(
         StoreError: see ``store.open_store``.
     """
     from milepost.encoder.engine import find_model
-    from milepost.encoder.engine.folder import model_of
+    from milepost.encoder.engine.folder import made_model, model_of
 
     def opened(manifest: Manifest) -> Store:
         return open_store(
@@ -41,7 +41,7 @@ def opened_store(
     try:
         return opened(chosen.manifest), chosen
     except WrongModel as error:
-        own = model_of(error.fingerprint)
+        own = model_of(error.fingerprint) or made_model(error.fingerprint)
         if model is not None:
             name = model.manifest.name if isinstance(model, Encoder) else os.fspath(model)
             hint = f"{'without --model, or ' if own else ''}{error.hint} --model {name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from contextlib import suppress
@@ -134,6 +135,13 @@ def install_command(name: str, *, both: bool = False) -> str:
 def model_of(fingerprint: str) -> ModelFolder | None:
     """Return the installed model with a fingerprint, or None."""
     return next((m for m in shipped_models() if m.manifest.fingerprint == fingerprint), None)
+
+
+def made_model(fingerprint: str) -> ModelFolder | None:
+    """Return the model with a fingerprint that ``milepost view`` has made, or None."""
+    made = (cache_folder() / "models").glob(f"*-{glob.escape(fingerprint)}/{MANIFEST}")
+    folder = next((file.parent for file in made), None)
+    return None if folder is None else ModelFolder(folder, read_manifest(folder))
 
 
 def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
