@@ -20,6 +20,7 @@ from milepost.cli.question import (
 from milepost.cli.sources import model_folder, note_file, unsure
 from milepost.errors import InputError, UnreadableFile
 from milepost.exports.records import marked_record, print_json
+from milepost.objects import is_address
 from milepost.wording import counted, percentage
 
 if TYPE_CHECKING:
@@ -75,11 +76,15 @@ def annotate(
     nothing is found, no file is written and the exit code is 1.
     """
     from milepost.exports.marking import annotate as write_copy
+    from milepost.exports.marking import check_copy
 
     if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
     if expanded(pdf).is_dir():
         raise InputError(f"{pdf} is a folder", "one of the PDFs in it")
+    if options.db is None and (is_address(pdf) or expanded(pdf).is_file()):
+        source = pdf if is_address(pdf) else str(expanded(pdf))
+        check_copy(source, pdf, out, overwrite=overwrite)
     for question in questions:
         note_file(options, question, "one PDF at a time is marked")
     k, least = options.k, options.min_score

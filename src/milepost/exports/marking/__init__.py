@@ -6,6 +6,6 @@ Out:     a file that begins with the bytes of the PDF and adds highlights, one f
 Refuses: to change anything else of the file, and to replace a file unless told.
 """
 
-from milepost.exports.marking.copies import AnnotatedPdf, annotate
+from milepost.exports.marking.copies import AnnotatedPdf, annotate, check_copy
 
-__all__ = ["AnnotatedPdf", "annotate"]
+__all__ = ["AnnotatedPdf", "annotate", "check_copy"]

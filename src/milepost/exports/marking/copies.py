@@ -80,14 +80,8 @@ def annotate(
     if not asked:
         raise InputError("there is no question", 'annotate(index, "report.pdf", ["who signed?"])')
     stored = index.document(document)
-    if stored.source is None or SUFFIXES.get(Path(stored.source).suffix.lower()) != "pdf":
-        raise InputError(f"{stored.name} is not a PDF file", "a PDF; only they have pages to mark")
-    source = Path(stored.source)
-    if out is None and is_address(stored.source):
-        marked = source.with_suffix(".marked.pdf").name
-        raise InputError(f"{stored.source} is in object storage", f"a file to write: {marked}")
-    target = source.with_suffix(".marked.pdf") if out is None else expanded(out)
-    _check_target(target, source, overwrite)
+    source = Path(stored.source or "")
+    target = check_copy(stored.source or "", stored.name, out, overwrite=overwrite)
     data = stored_bytes(stored)
     found: dict[str, tuple[Passage, ...]] = {}
     highlights: list[Highlight] = []
@@ -122,6 +116,21 @@ def comment(question: str, score: float) -> str:
     very likely, 87% (Milepost)
     """
     return f"{' '.join(question.split())}\n{in_words(score)} (Milepost)"
+
+
+def check_copy(
+    source: str, name: str, out: str | os.PathLike[str] | None, *, overwrite: bool
+) -> Path:
+    """The file to write; refuses what is no PDF or could not be written, before it is read."""
+    file = Path(source)
+    if SUFFIXES.get(file.suffix.lower()) != "pdf":
+        raise InputError(f"{name} is not a PDF file", "a PDF; only they have pages to mark")
+    marked = file.with_suffix(".marked.pdf")
+    if out is None and is_address(source):
+        raise InputError(f"{source} is in object storage", f"a file to write: {marked.name}")
+    target = marked if out is None else expanded(out)
+    _check_target(target, file, overwrite)
+    return target
 
 
 def _check_target(target: Path, source: Path, overwrite: bool) -> None:
