@@ -60,8 +60,9 @@ def _states(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, 
 
 def _is_bound(number: Quantity) -> bool:
     """Whether it is "more than 20", "about 20" or "before 1990"."""
-    is_bound = number.is_open or number.is_range
-    return bool(number.role) if number.kind == "date" else is_bound
+    if number.kind == "date":
+        return bool(number.role)
+    return number.is_open or number.is_range
 
 
 def _inside(bound: Quantity, text: Reading) -> str | None:
