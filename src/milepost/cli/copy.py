@@ -33,6 +33,7 @@ def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None
     Documents that the other index already has in the same version are skipped; documents that only
     the other index has are kept. After an interruption, the same command continues.
     """
+    from milepost.index.cache import UPLOADS
     from milepost.index.copying import copy as copied
 
     with Gauge(options.settings, wanted=not options.as_json) as bar:
@@ -51,5 +52,5 @@ def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None
         counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds]
         counts.append(f"{counted(report.sentences, 'sentence')} copied")
         click.echo(f"{label(target)}: {', '.join(counts)}")
-        if (uploads := local_folder(source) / "uploads").is_dir():
+        if (uploads := local_folder(source) / UPLOADS).is_dir():
             say(f"the files in {uploads} are not copied; copy the folder beside the index")

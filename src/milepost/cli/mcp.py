@@ -76,6 +76,7 @@ def run(options: SearchOptions) -> None:
     require("mcp", extra="mcp")
     from milepost.documents.isolated import Isolated
     from milepost.documents.reader_process import read_inside, reading_seconds
+    from milepost.index.cache import UPLOADS
     from milepost.index.known_files import KnownFiles
     from milepost.server.documents import Indexer, Library
     from milepost.server.govern import Governor
@@ -92,7 +93,7 @@ def run(options: SearchOptions) -> None:
         index, folder = cached_index(options)
     else:
         index, folder = served_index(options, place, create=bool(sources), read_only=not sources)
-    library = Library(index, folder / "uploads", sources)
+    library = Library(index, folder / UPLOADS, sources)
 
     def read(path: Path, reading: ReadOptions) -> Document:
         return isolated.call_within(

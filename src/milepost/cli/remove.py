@@ -50,6 +50,7 @@ def remove(options: SearchOptions, now: bool) -> None:
     take their place; what holds them is printed. With --now the index is written anew, which takes
     as long as a copy of it, and indexes in the cache that hold the documents are deleted.
     """
+    from milepost.index.cache import UPLOADS
     from milepost.index.naming import resolve_names
     from milepost.server.documents import Library
 
@@ -59,7 +60,7 @@ def remove(options: SearchOptions, now: bool) -> None:
     with options.open_index(place, read_only=False) as index:
         with index.snapshot() as state:
             infos = state.infos(list(resolve_names(options.names, state)))
-        report = Library(index, local_folder(place) / "uploads").remove(infos, now=now)
+        report = Library(index, local_folder(place) / UPLOADS).remove(infos, now=now)
     report = _with_cache(report, now=now)
     if options.as_json:
         print_json({"db": label(place), **asdict(report)})
