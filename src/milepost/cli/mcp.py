@@ -23,13 +23,7 @@ from milepost.cli.console.options import (
     say,
 )
 from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.sources import (
-    cached_index,
-    check_recognition,
-    local_sources,
-    served_index,
-    stored,
-)
+from milepost.cli.sources import check_recognition, local_sources, served_index, stored
 from milepost.errors import InputError
 from milepost.exports.writing import write_text
 from milepost.server.mcp.clients import CLIENTS, with_server
@@ -89,10 +83,10 @@ def run(options: SearchOptions) -> None:
     governor = Governor()
     isolated = Isolated()
     place = None if sources and options.db is None else required_db(options.db)
-    if place is None:
-        index, folder = cached_index(options)
-    else:
-        index, folder = served_index(options, place, create=bool(sources), read_only=not sources)
+    is_made = bool(sources)
+    index, folder = served_index(
+        options, place, create=is_made, read_only=not is_made, takes_uploads=False
+    )
     library = Library(index, folder / UPLOADS, sources)
 
     def read(path: Path, reading: ReadOptions) -> Document:

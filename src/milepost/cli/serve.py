@@ -153,4 +153,4 @@ def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:
         and not options.paths
         and (isinstance(place, str) or bool(place and place.exists()))
     )
-    return served_index(options, place, create=True, read_only=read_only)
+    return served_index(options, place, create=True, read_only=read_only, takes_uploads=True)

@@ -189,17 +189,14 @@ def indexed(
     return index, filled(index)
 
 
-def cached_index(options: SearchOptions, *, served: bool = False) -> tuple[Index, Path]:
-    """The index of the PATHs in the cache, as it is, and its folder; a damaged one is erased.
-
-    That of a server also has what was uploaded to it, which other commands do not show.
-    """
+def cached_index(options: SearchOptions, suffix: str = "") -> tuple[Index, Path]:
+    """The index of the PATHs in the cache, as it is, and its folder; a damaged one is erased."""
     from milepost.index import open as open_index
     from milepost.index.cache import mark_used
 
     model = model_folder(options)
     folder = cache_place(options, model.manifest.fingerprint)
-    folder = folder.with_name(f"{folder.name}-served") if served else folder
+    folder = folder.with_name(f"{folder.name}{suffix}")
     opened = partial(open_index, folder, model=model.path, precision=options.settings.precision)
     try:
         index = opened()
@@ -348,9 +345,17 @@ def check_recognition(ocr: Ocr | None) -> None:
 
 
 def served_index(
-    options: SearchOptions, place: IndexPlace | None, *, create: bool, read_only: bool
+    options: SearchOptions,
+    place: IndexPlace | None,
+    *,
+    create: bool,
+    read_only: bool,
+    takes_uploads: bool,
 ) -> tuple[Index, Path]:
-    """The index at a place, or that of a server of the PATHs in the cache; and its folder."""
+    """The index at a place, or that of the PATHs in the cache; and its folder.
+
+    In the cache, that of a server that takes uploads has these too, which no other command shows.
+    """
     if place is None:
-        return cached_index(options, served=True)
+        return cached_index(options, "-served" if takes_uploads else "")
     return options.open_index(place, create=create, read_only=read_only), local_folder(place)

@@ -271,9 +271,10 @@ def opposed(claim: Reading, sentence: Reading) -> Iterator[tuple[Word, Word]]:
         if word.base in sentence.by_base or word.base not in OPPOSITES:
             continue
         for opposite in sorted(OPPOSITES[word.base]):
-            if have_changed(claim, sentence, word.base, opposite):  # "A before B" of "B after A"
-                continue
-            for other in sentence.by_base.get(opposite, ()):
+            places = sentence.by_base.get(opposite, ())
+            if places and have_changed(claim, sentence, word.base, opposite):
+                continue  # "A before B" of "B after A"
+            for other in places:
                 if opposite not in claim.by_base and word.is_denied == other.is_denied:
                     yield word, other
                     break

@@ -8,6 +8,7 @@ from itertools import dropwhile, takewhile
 
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.turned import clauses, counted, uncounted
 
 _ITEM = re.compile(r",\s|;\s|\band\b")
 _PEOPLE = frozenset(["peopl", "person", "other"])  # stems of what is counted
@@ -20,7 +21,7 @@ def counts_another(claim: Reading, sentence: Reading) -> bool:
     "40 pupils" of "40 visitors, most of them pupils".
     """
     for number, other in _same_numbers(claim, sentence):
-        own, there = _counted(number, claim), _counted(other, sentence)
+        own, there = _noun(number, claim), _noun(other, sentence)
         places = [place for word in own for place in sentence.find(word)]
         if there and places and not any(place in there for place in places):
             return True
@@ -33,17 +34,10 @@ def is_of_another_item(claim: Reading, sentence: Reading) -> bool:
     "In Malta 400 were sold" of "in Latvia 400 were sold, in Malta 35": both items have a number,
     and a word behind the same preposition.
     """
-    ends = [found.end() for found in _ITEM.finditer(sentence.text)]
-
-    def item(place: Word | Quantity) -> int:
-        return sum(end <= place.start for end in ends)
-
+    item = clauses(sentence, _ITEM)
+    others = uncounted(claim, sentence)
     for _, other in _same_numbers(claim, sentence):
-        rivals = {
-            item(each)
-            for each in sentence.quantities
-            if each.kind == other.kind and not any(own.allows(each) for own in claim.quantities)
-        }
+        rivals = {item(each) for each in others if each.kind == other.kind}
         for word in claim.content:
             places = sentence.find(word)
             if not places or not all(item(place) in rivals - {item(other)} for place in places):
@@ -69,12 +63,12 @@ def lacks_each(claim: Reading, sentence: Reading) -> bool:
 def _same_numbers(claim: Reading, sentence: Reading) -> Iterator[tuple[Quantity, Quantity]]:
     """The numbers of a claim that a sentence has in one place, and that place."""
     for each in claim.quantities:
-        held = [other for other in sentence.quantities if each.allows(other)]
+        held = counted(each, sentence)
         if each.kind == "number" and len(held) == 1 and each.unit != "ordinal":
             yield each, held[0]
 
 
-def _counted(number: Quantity, reading: Reading) -> list[Word]:
+def _noun(number: Quantity, reading: Reading) -> list[Word]:
     """The content words behind a number, or behind its "of"; none of a measure without it."""
     behind = [word for word in reading.words if word.start >= number.end]
     if behind and behind[0].text.lower() == "of":

@@ -39,9 +39,9 @@ def _numbers(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int,
             yield number.start, number.end, same[0]
         elif not same and _is_bound(number):
             inside = next(filter(None, (_inside(number, text) for text in texts)), None)
-            bound = DATE_BOUND.search(own.text, 0, number.start)
-            if inside and bound:
-                yield bound.start(), number.end, f"in {inside}"
+            word = DATE_BOUND.search(own.text, 0, number.start) if number.role else None
+            if inside and word:
+                yield word.start(), number.end, f"in {inside}"
             elif inside:
                 yield number.start, number.end, inside
 

@@ -162,7 +162,7 @@ def is_of_another(claim: Reading, sentence: Reading) -> bool:
     in its place: "Hale led" of "Ruiz led the trial, and Hale reviewed it", "opened in 1990" of
     "opened in 1980, and closed in 1990".
     """
-    clause = _clauses(sentence, _CLAUSE)
+    clause = clauses(sentence, _CLAUSE)
     own = {clause(word) for word in sentence.content if not claim.find(word)}
     spoken = [(word, held) for word in claim.content if (held := sentence.find(word))]
     names = [each for each in spoken if any(place.is_name for place in each[1])]
@@ -170,10 +170,10 @@ def is_of_another(claim: Reading, sentence: Reading) -> bool:
     others = [word for word in sentence.content if word.is_name and not claim.find(word)]
     if _is_moved(names, words, others, own, clause):
         return True
-    counted = [(each, _counted(each, sentence)) for each in claim.quantities]
+    found = [(each, counted(each, sentence)) for each in claim.quantities]
     for kind in ("number", "date"):
-        numbers = [(each, held) for each, held in counted if each.kind == kind and held]
-        rivals = [other for other in _uncounted(claim, sentence) if other.kind == kind]
+        numbers = [(each, held) for each, held in found if each.kind == kind and held]
+        rivals = [other for other in uncounted(claim, sentence) if other.kind == kind]
         if _is_moved(numbers, spoken, rivals, own, clause):
             return True
     return False
@@ -186,12 +186,12 @@ def is_split(claim: Reading, sentence: Reading) -> bool:
     word in the place of the one that it lacks. A clause that begins with its verb has its subject
     in the one before.
     """
-    clause = _clauses(sentence, _SENTENCE)
+    clause = clauses(sentence, _SENTENCE)
     firsts = {clause(word): word.text.lower() for word in reversed(sentence.words)}
     if len(firsts) < 2:
         return False
     rest = [word for word in sentence.content if not claim.find(word)]
-    rivals = [*rest, *_uncounted(claim, sentence)]
+    rivals = [*rest, *uncounted(claim, sentence)]
 
     def has_rival(places: Sequence[Word | Quantity], part: Word | Quantity, before: bool) -> bool:
         return any(
@@ -205,7 +205,7 @@ def is_split(claim: Reading, sentence: Reading) -> bool:
     parts.sort(key=attrgetter("start"))
     for one, other in (*pairwise(parts), *zip(parts, parts[2:], strict=False)):
         held = [
-            sentence.find(part) if isinstance(part, Word) else _counted(part, sentence)
+            sentence.find(part) if isinstance(part, Word) else counted(part, sentence)
             for part in (one, other)
         ]
         first, second = ({clause(place) for place in places} for places in held)
@@ -239,18 +239,20 @@ def is_crossed(claim: Reading, sentence: Reading) -> bool:
     return sorted(sides) == [[False, True], [True, False]]
 
 
-def _clauses(sentence: Reading, border: re.Pattern[str]) -> Callable[[Word | Quantity], int]:
+def clauses(sentence: Reading, border: re.Pattern[str]) -> Callable[[Word | Quantity], int]:
+    """What tells the number of the clause that a word or number of a sentence stands in."""
     ends = [found.end() for found in border.finditer(sentence.text)]
     if _LEADING.match(sentence.text):
         ends = sorted({*ends, sentence.text.find(",")})
     return lambda place: bisect_right(ends, place.start)
 
 
-def _counted(quantity: Quantity, sentence: Reading) -> list[Quantity]:
+def counted(quantity: Quantity, sentence: Reading) -> list[Quantity]:
+    """The numbers and dates of a sentence that one of a claim may be."""
     return [other for other in sentence.quantities if quantity.allows(other)]
 
 
-def _uncounted(claim: Reading, sentence: Reading) -> list[Quantity]:
+def uncounted(claim: Reading, sentence: Reading) -> list[Quantity]:
     """The numbers and dates of a sentence that the claim has not."""
     return [
         other

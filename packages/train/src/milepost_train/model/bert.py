@@ -84,10 +84,13 @@ class BertLayer(nn.Module):
             self.theta,
             self.reach,
         )
-        mix: Any = self.attention["output"]
-        asking = mix["LayerNorm"](mix["dense"](mixed) + asking)
+        asking = self._add(self.attention["output"], mixed, asking)
         inner = self.activation(self.intermediate["dense"](asking))
-        result: Tensor = self.output["LayerNorm"](self.output["dense"](inner) + asking)
+        return self._add(self.output, inner, asking)
+
+    @staticmethod
+    def _add(block: Any, update: Tensor, states: Tensor) -> Tensor:
+        result: Tensor = block["LayerNorm"](block["dense"](update) + states)
         return result
 
 

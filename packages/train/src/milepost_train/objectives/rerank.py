@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost_train.batches import Batch, Piece, around, assemble
-from milepost_train.data import Judged
+from milepost_train.data import Judged, Question
 from milepost_train.loading import CLAIM_VERDICTS
 from milepost_train.losses import each_against_negatives
 from milepost_train.material import Material
@@ -195,33 +195,34 @@ class Rerank:
         fronts = np.flatnonzero(sentences == _QUESTION)
         front = torch.from_numpy(fronts[np.cumsum(sentences == _QUESTION) - 1])
         cosines = (vectors * vectors[front.to(vectors.device)]).sum(dim=1)
-        positive = np.zeros((len(questions), len(rows)), bool)
-        negative = np.zeros_like(positive)
-        for row, question in enumerate(questions):
-            read = (rows == row) & (sentences != _QUESTION)
-            own = texts == question.text
-            positive[row] = read & own & np.isin(sentences, question.evidence)
-            aside = {*question.beside, *material.texts[question.text].aside}
-            if question.task in stage.open_tasks:
-                aside |= self._evidence[question.text]
-            negative[row] = read & ~positive[row] & ~(own & np.isin(sentences, list(aside)))
+        positive, negative = self._sides(questions, rows, texts, sentences)
         scores = cosines.expand(len(questions), -1)
         right, wrong = marked(positive, scores), marked(negative, scores)
         loss = each_against_negatives(scores, right, wrong, stage.temperature)
         if stage.answers:
-            # Windows with evidence are told from those without, by the question's landmark.
-            assert material.verdicts is not None
-            holds = np.add.reduceat(positive[rows, np.arange(len(rows))], fronts) > 0
-            is_open = np.array([question.task in stage.open_tasks for question in questions])
-            used = fronts[holds | ~is_open[rows[fronts]]]
-            odds = material.verdicts(vectors[torch.from_numpy(used).to(vectors.device)].float())
-            labels = ["answered" if each else "unanswered" for each in holds[np.isin(fronts, used)]]
-            loss = loss + stage.answers * verdict_loss(odds, labels)[0]
+            loss = loss + stage.answers * self._answers(vectors, fronts, rows, positive, questions)
         loss.backward()
         with torch.no_grad():
             flat = torch.zeros_like(scores)
             floor = each_against_negatives(flat, right, wrong, stage.temperature)
         return {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+
+    def _answers(
+        self,
+        vectors: Tensor,
+        fronts: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        positive: NDArray[np.bool_],
+        questions: Sequence[Question],
+    ) -> Tensor:
+        """Loss of telling windows with evidence from those without, by the question's landmark."""
+        assert self.material.verdicts is not None
+        holds = np.add.reduceat(positive[rows, np.arange(len(rows))], fronts) > 0
+        is_open = np.array([question.task in self.stage.open_tasks for question in questions])
+        used = fronts[holds | ~is_open[rows[fronts]]]
+        odds = self.material.verdicts(vectors[torch.from_numpy(used).to(vectors.device)].float())
+        labels = ["answered" if each else "unanswered" for each in holds[np.isin(fronts, used)]]
+        return verdict_loss(odds, labels)[0]
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]
@@ -240,3 +241,23 @@ class Rerank:
                 texts += [text] * (1 + last - first)
         batch = assemble(windows, owners, material.bos_id, material.landmark)
         return batch, batch.owners[:, 0], np.array(texts, np.int64)
+
+    def _sides(
+        self,
+        questions: Sequence[Question],
+        rows: NDArray[np.int64],
+        texts: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Positives and negatives of each question among the landmarks, both ``(q, n)``."""
+        positive = np.zeros((len(questions), len(rows)), bool)
+        negative = np.zeros_like(positive)
+        for row, question in enumerate(questions):
+            read = (rows == row) & (sentences != _QUESTION)
+            own = texts == question.text
+            positive[row] = read & own & np.isin(sentences, question.evidence)
+            aside = {*question.beside, *self.material.texts[question.text].aside}
+            if question.task in self.stage.open_tasks:
+                aside |= self._evidence[question.text]
+            negative[row] = read & ~positive[row] & ~(own & np.isin(sentences, list(aside)))
+        return positive, negative

@@ -168,21 +168,24 @@ def roles(
     else:
         made = Roles(learn or choose, learn or choose, empty if choose else tuple(absent["train"]))
     for role, samples in (("learn from", made.learn), ("calibrate on", made.choose)):
-        if enough.met(samples):
-            continue
-        questions, documents = count(samples)
-        own = samples[0].split if samples else "marked"
-        other = "" if made.shared else f", or --split {'dev' if own == 'train' else 'train'}"
-        each = "" if made.shared else ", of train and of dev each"
-        if made.chosen and own == "train":
-            each += f"; {made.chosen:,} more are about documents of which dev questions ask"
-        raise InputError(
-            f"too few to {role}: {counted(questions, f'{own} question')} about "
-            f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are "
-            f"needed{each}",
-            f"more questions, or a higher --questions or --documents{other}",
-        )
+        if not enough.met(samples):
+            raise _too_few(samples, enough, role, made)
     return made
+
+
+def _too_few(samples: Sequence[Sample], enough: Minimum, role: str, made: Roles) -> InputError:
+    questions, documents = count(samples)
+    split = samples[0].split if samples else "marked"
+    other = "" if made.shared else f", or --split {'dev' if split == 'train' else 'train'}"
+    each = "" if made.shared else ", of train and of dev each"
+    if made.chosen and split == "train":
+        each += f"; {made.chosen:,} more are about documents of which dev questions ask"
+    return InputError(
+        f"too few to {role}: {counted(questions, f'{split} question')} about "
+        f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are needed"
+        f"{each}",
+        f"more questions, or a higher --questions or --documents{other}",
+    )
 
 
 def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
