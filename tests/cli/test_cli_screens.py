@@ -96,7 +96,7 @@ def test_context_is_what_is_asked_for(cli, model, db) -> None:
 
 
 def test_notes_have_the_words_of_the_user(cli, model, db) -> None:
-    result = cli("search", "¿Cuánto cost footballs for bees?", "--db", db, "-k", 1, *model)
+    result = cli("search", "¿Cuánto cost footballs for bees?", "--db", db, "--top-k", 1, *model)
     assert "not in the text: Cuánto, cost, footballs" in result.stderr
 
 

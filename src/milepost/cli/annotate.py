@@ -49,6 +49,8 @@ Examples:
 )
 @click.option(
     "-k",
+    "--top-k",
+    "k",
     type=click.IntRange(min=1),
     default=5,
     help="Maximum number of passages for each question.",

@@ -127,6 +127,8 @@ def _fail(error: Exception, settings: Settings) -> int:
         problem = error.format_message().strip().rstrip(".")
         context = getattr(error, "ctx", None)
         hint = f"; try: {context.command_path} --help" if context is not None else ""
+        if isinstance(error, click.NoSuchOption) and len(error.option_name) == 2:
+            hint += ", or -- in front of a text that begins with -"
         say(problem[:1].lower() + problem[1:] + hint)
     elif isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""

@@ -79,6 +79,8 @@ def limit_options(command: Command) -> Command:
         command,
         click.option(
             "-k",
+            "--top-k",
+            "k",
             type=click.IntRange(min=1),
             help="Maximum number of passages. [default: 5; with --budget, as many as it holds]",
         ),

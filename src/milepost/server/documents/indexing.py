@@ -23,8 +23,11 @@ _REMEMBERED = 100  # failures and notes that are kept for those who ask later
 
 _PATIENCE_S = 1.0  # seconds that an agent waits for changes to be indexed
 
-_REST_S, _LONGEST_REST_S = 1.0, 60.0
+_REST_S, _LONGEST_REST_S = 0.1, 60.0
 """Seconds between two looks at the same folders, which grow with how long one takes."""
+
+_RETRY_S, _LONGEST_RETRY_S = 1.0, 60.0
+"""Seconds until a full disk or another writer is tried again; they double each time."""
 
 
 class Stopped(BaseException):
@@ -191,7 +194,7 @@ class Indexer:
                     self._changed.notify_all()
 
     def _do(self, work: Work) -> None:
-        names, rest = {name_of(source) for source in work.sources}, _REST_S
+        names, rest = {name_of(source) for source in work.sources}, _RETRY_S
         while True:
             try:
                 report = self._index.add(
@@ -221,7 +224,7 @@ class Indexer:
                     # What was accepted is indexed when that is over.
                     if self._changed.wait_for(lambda: self._stopping, rest):
                         raise Stopped from error
-                rest = min(2 * rest, _LONGEST_REST_S)
+                rest = min(2 * rest, _LONGEST_RETRY_S)
         with self._changed:
             gone = set(self._removed)
         back = gone & {*report.added, *report.changed}
