@@ -2,13 +2,16 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from milepost.encoder.engine import shipped_models
+from milepost.encoder.engine import openvino, shipped_models
+from milepost.encoder.engine.folder import SHIPPED
 
 # Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -162,6 +165,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_auto_num_workers() -> int | None:
     """``-n auto``: a worker for each processor; beside psutil, xdist counts half of them."""
     return os.cpu_count()
+
+
+def _once(compile_graph: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what is made of each graph of a shipped model, whose files do not change."""
+    made: dict[object, Any] = {}
+
+    def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+        if SHIPPED not in graph.parents:
+            return compile_graph(graph, settings)
+        asked = {name: value for name, value in (settings or {}).items() if name != "CACHE_DIR"}
+        key = (graph, *sorted(asked.items()))
+        if key not in made:
+            made[key] = compile_graph(graph, settings)
+        return made[key]
+
+    return compiled
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once() -> Iterator[None]:
+    """A process compiles a graph once, which takes up to a second; it keeps nothing of a text."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("compiled", "compiled_in_float"):
+            patch.setattr(openvino, name, _once(getattr(openvino, name)))
+        yield
 
 
 @pytest.fixture(scope="session")

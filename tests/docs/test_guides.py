@@ -13,7 +13,7 @@ import inspect
 import io
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 
 from milepost.cli.check import CODES
 from milepost.cli.program import program
-from milepost.encoder.engine import openvino, shipped_models
+from milepost.encoder.engine import shipped_models
 from support.chat_server import serving
 from support.guide_files import write_guide_files
 
@@ -101,23 +101,6 @@ def commands(code: str) -> Iterator[list[str]]:
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_once() -> Iterator[None]:
-    """Keep each compiled graph: commands that share a process need not load it again."""
-    kept: dict[tuple[object, ...], Any] = {}
-    fresh = openvino.compiled
-
-    def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
-        key = (graph, *sorted((settings or {}).items()))
-        if key not in kept:
-            kept[key] = fresh(graph, settings)
-        return kept[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(openvino, "compiled", compiled)
-        yield
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
-"""What all tests of the studies share: a cache of their own, and compiled models."""
+"""What all tests of the studies share: a cache of their own, and how one is run."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from milepost.encoder.engine import openvino
-from milepost.encoder.engine.folder import ModelFolder
 
 
 @pytest.fixture(scope="session")
@@ -17,27 +14,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setenv("MILEPOST_CACHE", str(cache))
-
-
-@pytest.fixture(scope="session")
-def open_once() -> Callable[..., object]:
-    """Opens the engine of a model folder, compiled once: engines keep nothing of a text."""
-    known: dict[object, object] = {}
-    really = openvino.open_engine
-
-    def open_engine(folder: ModelFolder, **settings: object) -> object:
-        key = folder.path, *sorted(settings.items())
-        if key not in known:
-            known[key] = really(folder, **settings)
-        return known[key]
-
-    return open_engine
-
-
-@pytest.fixture(autouse=True)
-def compiled_once(monkeypatch: pytest.MonkeyPatch, open_once: Callable[..., object]) -> None:
-    """No test waits for a graph that another has compiled."""
-    monkeypatch.setattr(openvino, "open_engine", open_once)
 
 
 @pytest.fixture
