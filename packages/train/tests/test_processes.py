@@ -1,13 +1,12 @@
-"""Several processes train as one does: torchrun starts them, on the CPU."""
+"""Several processes train as one does, on the CPU."""
 
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from milepost_train.batches import queries_of
 from milepost_train.config import read_config
 from milepost_train.processes import Processes, joined
 from milepost_train.run import train
-from support.cli_process import environment
+from support.cli_process import environment, run
 from support.tiny_runs import CHECK, MERGED, write_run
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -50,31 +49,33 @@ chunk = 2
 )
 
 
-@contextmanager
-def started(config: Path, out: Path, count: int, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """``milepost train`` in so many processes, which end with the block."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-            *(f"--nproc-per-node={count}", "-m", "milepost", "train", str(config)),
-            *("--out", str(out), "--device", "cpu", *options),
-        ],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.terminate()  # the launcher ends its workers, which are in sessions of their own
-        process.communicate(timeout=60)
+PAIRS = """
+import os, sys
+import accelerate, torch._dynamo  # what takes as long as all the rest
+from milepost.cli import main
+from milepost_train import loop, run
+
+loop.draw = lambda folder: []
+for line in sys.stdin:
+    sys.argv = ["milepost", "train", *line.split()]
+    for rank in ("0", "1"):
+        if not os.fork():
+            os.environ |= {"RANK": rank, "LOCAL_RANK": rank}
+            main()
+    print(*(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(2)), flush=True)
+"""
+"""Runs of two processes, each with the arguments of a line; prints their exit codes."""
 
 
-def launched(config: Path, out: Path, count: int, *options: str) -> tuple[int, str, str]:
-    with started(config, out, count, *options) as process:
-        written, said = process.communicate(timeout=400)
-        return process.returncode, written, said
+def launched(config: Path, out: Path, count: int) -> tuple[int, str, str]:
+    """``milepost train`` in so many processes that torchrun starts."""
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+        *(f"--nproc-per-node={count}", "-m", "milepost", "train", config),
+        *("--out", out, "--device", "cpu"),
+    ]
+    done = run(command)
+    return done.returncode, done.stdout, done.stderr
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -130,20 +131,38 @@ def test_two_processes_train_as_one(home: Path, of_two: tuple[Path, int, str, st
 def test_killed_they_resume_together(
     home: Path, of_two: tuple[Path, int, str, str], tmp_path: Path
 ) -> None:
-    """To the bytes of a run in one go; and not with another number of them."""
+    """To the bytes of a run in one go; and not with another number of them.
+
+    The second process ends by itself where the first is gone.
+    """
     config, whole, killed = home / "run.toml", of_two[0], tmp_path / "killed"
-    with started(config, killed, 2) as process:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
+    with subprocess.Popen(
+        [sys.executable, "-c", PAIRS],
+        env={**environment(), **meeting, "WORLD_SIZE": "2"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as pairs:
+        assert pairs.stdin is not None
+        assert pairs.stdout is not None
+        arguments = f"{config} --out {killed} --device cpu --quiet"
+        print(arguments, file=pairs.stdin, flush=True)
         deadline = time.monotonic() + 200
         while not (killed / "state.pt").exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        os.kill(int((killed / "lock").read_text()), signal.SIGKILL)  # the launcher ends the other
-        assert process.wait(timeout=60) != 0
-    assert (killed / "state.pt").exists()
-    assert len(lines(killed)) < len(lines(whole))
-    with pytest.raises(InputError, match="the setting processes"):
-        train(read_config(config, out=killed, device="cpu"), resume=True)
-    code, _, said = launched(config, killed, 2, "--resume")
-    assert code == 0, said
+        os.kill(int((killed / "lock").read_text()), signal.SIGKILL)
+        codes = sorted(map(int, pairs.stdout.readline().split()))
+        assert codes[0] == -signal.SIGKILL
+        assert codes[1] != 0
+        assert (killed / "state.pt").exists()
+        assert len(lines(killed)) < len(lines(whole))
+        with pytest.raises(InputError, match="the setting processes"):
+            train(read_config(config, out=killed, device="cpu"), resume=True)
+        print(arguments, "--resume", file=pairs.stdin, flush=True)
+        assert pairs.stdout.readline() == "0 0\n"
     assert [{**line, "seconds": 0} for line in lines(killed)] == [
         {**line, "seconds": 0} for line in lines(whole)
     ]
