@@ -8,7 +8,7 @@ import milepost
 from milepost.errors import InputError
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.left_out import measure_left_out, others
-from milepost_train.ranking.questions import Minimum, roles
+from milepost_train.ranking.questions import Minimum, Sizes, roles
 from support.ranking_cases import add_absent, book_task
 
 FEW = Minimum(1, 1)
@@ -76,9 +76,11 @@ def test_too_few_others_are_refused(asked):
 
 def test_a_row_is_what_the_others_taught(encoder, asked, paths):
     """Learned from the others' questions only: as of a fit that never saw the task."""
-    whole = fit(encoder, asked).report
+    sizes = Sizes(reranked=1)
+    whole = fit(encoder, asked, sizes=sizes).report
     before = json.dumps(whole)
-    (row,) = measure_left_out(encoder, asked, others(asked, ["two"], FEW), whole)
+    rest = others(asked, ["two"], FEW)
+    (row,) = measure_left_out(encoder, asked, rest, whole, sizes=sizes)
     assert json.dumps(whole) == before
     assert row["learned from"] == {"questions": 10, "documents": 5}
     assert row["learned from tasks"] == ["one", "three"]
@@ -93,4 +95,4 @@ def test_a_row_is_what_the_others_taught(encoder, asked, paths):
     own = whole["evidence"]["learned ranking"]["document"]["two"]
     assert row["learned ranking"]["all tasks"]["evidence"]["document"] == own
     other = roles([paths["one"], paths["three"]], None, {}, enough=FEW)
-    assert others(asked, ["two"], FEW)["two"] == other
+    assert rest["two"] == other
