@@ -244,6 +244,7 @@ steps = 1
 PROCESS = """
 import os, resource, sys
 from pathlib import Path
+import torch._dynamo  # which the optimiser loads
 from milepost_train import loop
 from test_resume import at, lowered, read_config, train
 

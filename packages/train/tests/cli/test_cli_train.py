@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from milepost.cli.console.options import Settings
 from milepost_train.cli.train import Stop
-from support.cli_process import command, environment
+from support.cli_process import environment
 from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-6\nsteps = {}\n'
@@ -116,18 +117,24 @@ def test_sigterm_saves_and_says_how_to_go_on(
 ) -> None:
     monkeypatch.setattr("milepost_train.loop.draw", lambda folder: [])
     file = write_run(tmp_path, stages=ONE.format(40), save_every=1)
-    out = tmp_path / "run"
-    with subprocess.Popen(
-        command("train", file), env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
-    ) as process:
+    state = tmp_path / "run" / "state.pt"
+
+    def terminate() -> None:
         until = time.monotonic() + 120
-        while not (out / "state.pt").exists() and time.monotonic() < until:
-            assert process.poll() is None, process.communicate()
+        while not state.exists() and time.monotonic() < until:
             time.sleep(0.002)
-        process.terminate()
-        _, said = process.communicate()
-    assert process.returncode == 130, said
-    *lines, last = said.splitlines()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda *_: pytest.fail("it ended before the signal"))
+    sender = threading.Thread(target=terminate)
+    sender.start()
+    try:
+        done = cli("train", file)
+        sender.join()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done.exit_code == 130, done.stderr
+    *lines, last = done.stderr.splitlines()
     assert "milepost: stopping after this step; press Ctrl-C again to stop at once" in lines
     start = "milepost: interrupted; to resume: "
     assert last == f"{start}milepost train {file} --resume"
