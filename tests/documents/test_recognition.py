@@ -38,10 +38,10 @@ def _words(text: str) -> str:
 def test_a_scanned_page_of_a_real_report_has_its_text(shared_data: Path) -> None:
     needs_ocr()
     data = (shared_data / "files" / "pdf-report-single-column.pdf").read_bytes()
-    plain = read_pdf(taken(data, 11), "report.pdf", None)
+    plain = read_pdf(taken(data, 22), "report.pdf", None)
     done: list[tuple[int, int]] = []
     found = read_pdf(
-        scan(data, [11]), "scan.pdf", None, ReadOptions(ocr="auto"), lambda *page: done.append(page)
+        scan(data, [22]), "scan.pdf", None, ReadOptions(ocr="auto"), lambda *page: done.append(page)
     )
     check_document(found)
     assert done == [(0, 1)]
