@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from milepost_lab.data.digits import digits
+from milepost_lab.stitch import study
 from milepost_lab.stitch.model import (
     Encoder,
     Stitched,
@@ -63,7 +65,10 @@ def test_tuning_moves_paths_and_sizes_grow_with_wide_blocks():
     assert made.size((0, 0)) > made.size((2, 2)) > made.size("narrow")
 
 
-def test_the_study_runs(run_study):
+def test_the_study_runs(run_study, monkeypatch):
+    few = [each[:200] for each in digits()]
+    monkeypatch.setattr(study, "digits", lambda: few)
+    monkeypatch.setattr(study, "TRAINED", 120)
     found = run_study(command, "--steps", 1, "--tuning", 1, "--seeds", 2)
     assert len(found["rows"]) == 5 * 9
     assert 0 <= found["ancestor"] <= 1
