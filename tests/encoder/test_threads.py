@@ -33,7 +33,7 @@ def test_no_thread_is_held_on_a_core():
     usable = os.sched_getaffinity(0)
     if len(usable) < 2:
         pytest.skip("there is one core only")
-    model = milepost.load("landmark-minilm", cache=False)
+    model = milepost.load("landmark-minilm", threads=len(usable), cache=False)
     caller, stop = threading.get_native_id(), threading.Event()
     seen: list[set[int]] = []
 
