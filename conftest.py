@@ -145,6 +145,15 @@ _TOGETHER = {
             "tests/exports/view/page",
         )
     },
+    # One worker starts the server of object storage.
+    **{
+        ROOT / name: "objects"
+        for name in (
+            "tests/cli/test_cli_storage.py",
+            "tests/objects",
+            "tests/store/lance/test_lance_bucket.py",
+        )
+    },
 }
 """Files and folders whose tests run in the same worker of pytest-xdist, and the group's name."""
 

@@ -8,9 +8,7 @@ import pytest
 from support.files import write_files
 from support.pdf_writer import pdf_of
 from support.postgres import fresh_schema
-from support.s3 import KEYS, S3, moto, s3
-
-__all__ = ["moto", "s3"]
+from support.s3 import KEYS, S3
 
 LIGHT = "--model", "landmark-light"
 

@@ -15,12 +15,10 @@ pytest.importorskip("lancedb", reason="needs the extra lance")
 from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store import Statistics, erase_store, open_store
 from support.http_server import Handler, listening
-from support.s3 import KEYS, S3, moto, s3
+from support.s3 import KEYS, S3
 from support.store_checks import are_the_three_documents, put_numbered, written_by_two
 from support.store_entries import FINGERPRINT, WIDTH, Child, holds, numbered, opened, rows
 from support.store_reads import reads, touch
-
-__all__ = ["moto", "s3"]
 
 
 def in_bucket(bucket: str, endpoint: str) -> str:
