@@ -25,10 +25,10 @@ from support.server import Server
 def hasty(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with room for eight connections and short patience."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connections, "HEAD_S", 2.0)
-        patch.setattr(connections, "BODY_S", 3.0)
-        patch.setattr(connections, "STALL_S", 2.0)
-        patch.setattr("milepost.server.running.limits", lambda: (8, 8))
+        patch.setattr(connections, "HEAD_S", 0.5)
+        patch.setattr(connections, "BODY_S", 1.0)
+        patch.setattr(connections, "STALL_S", 0.5)
+        patch.setattr("milepost.server.running.limits", lambda: (8, 40))
         with Server(str(texts), cache=tmp_path_factory.mktemp("cache")) as running:
             yield running
 
@@ -83,7 +83,11 @@ UPLOAD = b"POST /documents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r
 
 
 @pytest.mark.parametrize("begun", [b"GET /he", UPLOAD], ids=["head", "body"])
-def test_those_who_wait_make_room(hasty: Server, begun: bytes) -> None:
+def test_those_who_wait_make_room(
+    hasty: Server, begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_S", 60.0)  # it is not time that makes it
+    monkeypatch.setattr(connections, "BODY_S", 60.0)
     held = [connected(hasty, begun) for _ in range(30)]
     try:
         with hasty.client() as client:
@@ -110,7 +114,10 @@ def test_a_client_that_does_not_read_is_cut_with_all_that_it_asked(hasty: Server
     asked = connected(hasty, b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 800)
     with suppress(OSError), asked:
         asked.settimeout(1)
-        time.sleep(8)
+        until = time.monotonic() + 40
+        for there in (True, False):
+            while bool(hasty.connections) is not there and time.monotonic() < until:
+                time.sleep(0.02)
         got = 0
         while block := asked.recv(1 << 20):
             got += len(block)

@@ -132,6 +132,12 @@ class Server(_Running):
             self._wait()
         logging.getLogger("uvicorn").addHandler(self._handler)
 
+    @property
+    def connections(self) -> set[Any]:
+        """Those that are open."""
+        (server,) = self._started
+        return server.server_state.connections
+
     def _runs(self) -> bool:
         return self._thread.is_alive()
 
