@@ -1,5 +1,6 @@
 """Fixtures and markers that all tests share."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,10 @@ from hypothesis import settings
 
 from milepost.encoder.engine import openvino, shipped_models
 from milepost.encoder.engine.folder import SHIPPED
+
+# What is imported and collected stays to the end: millions of objects, not to be looked through
+# again and again (see ``pytest_runtestloop``).
+gc.disable()
 
 # Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
 WORKER = "PYTEST_XDIST_WORKER" in os.environ
@@ -169,6 +174,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group = _TOGETHER.get(item.path) or _TOGETHER.get(item.path.parent)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """From here on garbage is collected, among what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
