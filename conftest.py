@@ -18,6 +18,10 @@ from milepost.encoder.engine.folder import SHIPPED
 # again and again (see ``pytest_runtestloop``).
 gc.disable()
 
+# Hundreds of processes would compile all that they import, and each worker all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
 WORKER = "PYTEST_XDIST_WORKER" in os.environ
 if WORKER:
