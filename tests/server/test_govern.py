@@ -10,13 +10,14 @@ from support.threads import at_once
 
 
 def test_a_batch_waits_for_searches_and_no_longer_than_its_patience(monkeypatch):
-    monkeypatch.setattr(govern, "LINGER_S", 0.5)
+    monkeypatch.setattr(govern, "LINGER_S", 0.2)
+    monkeypatch.setattr(govern, "PATIENCE_S", 1.0)
     governor = Governor()
     with governor.search():
-        assert 2.0 <= governor.batch(10.0) < 9.0
+        assert 1.0 <= governor.batch(10.0) < 9.0
     after = governor.batch(10.0)
-    assert 0.0 < after < 2.0  # lingers, and does not wait for a search that is over
-    assert governor.paused >= 2.0
+    assert 0.0 < after < 1.0  # lingers, and does not wait for a search that is over
+    assert governor.paused >= 1.0
 
 
 def test_bulk_work_keeps_its_least_share_however_many_searches_come(monkeypatch):

@@ -1,6 +1,5 @@
 """Who may ask: hosts, origins, keys, rates."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -111,16 +110,21 @@ def test_a_server_that_must_not_start(
 
 
 def test_a_request_that_outlasts_the_server_may_be_sent_again(texts, tmp_path, monkeypatch) -> None:
-    ended = Event()
-    monkeypatch.setattr("milepost.server.running._GRACE", 1)
-    monkeypatch.setattr("milepost.server.batching.Batcher._encode", lambda *_: ended.wait(30))
+    heard, ended = Event(), Event()
+
+    def encode(*_: object) -> None:
+        heard.set()
+        ended.wait(30)
+
+    monkeypatch.setattr("milepost.server.running._GRACE", 0.2)
+    monkeypatch.setattr("milepost.server.batching.Batcher._encode", encode)
     with (
         ThreadPoolExecutor(1) as beside,
         running_server(texts, cache=tmp_path / "cache") as (running, client),
     ):
         asked = beside.submit(client.post, "/v1/embeddings", json={"input": "When?"})
         asked.add_done_callback(lambda _: ended.set())
-        time.sleep(0.5)  # until it has been heard
+        assert heard.wait(30)
         running._started[0].should_exit = True
         answer = asked.result(30)
     assert (answer.status_code, answer.headers.get("retry-after")) == (503, "2")

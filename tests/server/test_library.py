@@ -4,6 +4,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from milepost.errors import InputError, UnknownDocument
 from milepost.index.naming import document_id
 from milepost.server.documents import Indexer, Library
 from milepost.server.documents.library import safe_name
+from milepost.store import open_store
 from milepost.store.sqlite.schema import FILE
 from support.files import write_files
 
@@ -126,7 +128,12 @@ def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> No
     assert index.document(str(first)).text == "One is whole."
 
 
-def test_what_an_index_in_use_refuses_is_added_later(tmp_path: Path) -> None:
+def test_what_an_index_in_use_refuses_is_added_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hasty = partial(open_store, patience_s=0.2)
+    monkeypatch.setattr("milepost.index.store_opening.open_store", hasty)
+    monkeypatch.setattr("milepost.server.documents.indexing._REST_S", 0.1)
     (tmp_path / "a.txt").write_text("One is whole.", encoding="utf-8")
     with milepost.open(tmp_path / "index", model="landmark-light") as index:
         indexer = Indexer(index, read_file)

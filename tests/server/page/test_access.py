@@ -28,8 +28,7 @@ def screen(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def check(page: Page, axe: str, state: str) -> None:
-    """No violation of any rule, WCAG 2.2 AA and best practices."""
-    page.wait_for_timeout(250)  # colours that fade are measured at their end
+    """No violation of any rule, WCAG 2.2 AA and best practices; colours must not fade."""
     # By the driver, which the policy of the page does not bind.
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(axe)
