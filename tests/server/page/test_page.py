@@ -276,7 +276,7 @@ def test_a_book_scrolls_without_gaps_and_stays_small(page: Page, folder: Path) -
     for direction in (1, -1):
         for _ in range(25):
             body.evaluate("(node, by) => node.scrollBy(0, by * 2500)", direction)
-            page.wait_for_timeout(40)
+            page.evaluate("() => new Promise(requestAnimationFrame)")
         shown = body.locator(".text").evaluate("(node) => node.textContent")
         assert len(shown) < 200_000
         # Line breaks may be shown as spaces, which changes no offset.

@@ -8,7 +8,8 @@ import { announce } from "./notice.js";
 import { library } from "./state.js";
 import { count, figure } from "./words.js";
 
-const PAUSE = 700; // milliseconds between two questions
+const SOON = 100; // milliseconds until the second question: a small file is read by then
+const PAUSE = 700; // milliseconds between two questions, when reading takes longer
 const LIST = 3000; // milliseconds between two loads of the list, which may be long
 const LATER = 5000; // milliseconds until a server that did not answer is asked again
 
@@ -25,8 +26,9 @@ export async function watch() {
   if (watching) return;
   watching = true;
   let worked = false;
-  for (let busy = false; more || busy; ) {
-    if (busy) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  for (let busy = false, pause = SOON; more || busy; pause = Math.min(2 * pause, PAUSE)) {
+    if (busy) await new Promise((resolve) => setTimeout(resolve, pause));
+    if (more) pause = SOON;
     more = false;
     try {
       const state = await getJson("indexing");
