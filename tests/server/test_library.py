@@ -133,7 +133,7 @@ def test_what_an_index_in_use_refuses_is_added_later(
 ) -> None:
     hasty = partial(open_store, patience_s=0.2)
     monkeypatch.setattr("milepost.index.store_opening.open_store", hasty)
-    monkeypatch.setattr("milepost.server.documents.indexing._REST_S", 0.1)
+    monkeypatch.setattr("milepost.server.documents.indexing._RETRY_S", 0.1)
     (tmp_path / "a.txt").write_text("One is whole.", encoding="utf-8")
     with milepost.open(tmp_path / "index", model="landmark-light") as index:
         indexer = Indexer(index, read_file)
