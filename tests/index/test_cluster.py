@@ -171,18 +171,13 @@ def test_a_batch_is_indexed_and_again_is_unchanged(batch: list[str], tmp_path: P
     assert "c.pdf" in first["reason"][2]
     Path(batch[0]).write_text("Bees make honey.", encoding="utf-8")
     assert worker({"path": batch})["outcome"] == ["changed", "unchanged", "failed"]
+    gone = worker({"path": [str(tmp_path / "gone.txt")]})
     worker.close()
+    assert gone["outcome"] == ["failed"]
+    assert "gone.txt" in gone["reason"][0]
     with milepost.open(tmp_path / "db", model=LIGHT) as index:
         assert [info.name for info in index.documents()] == [batch[1], batch[0]]
         assert index.search("honey")[0].text == "Bees make honey."
-
-
-def test_a_file_that_is_gone_is_a_row(tmp_path: Path) -> None:
-    worker = IndexFiles(str(tmp_path / "db"), LIGHT)
-    rows = worker({"path": [str(tmp_path / "gone.txt")]})
-    worker.close()
-    assert rows["outcome"] == ["failed"]
-    assert "gone.txt" in rows["reason"][0]
 
 
 REFUSED = """

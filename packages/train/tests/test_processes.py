@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ from milepost_train.batches import queries_of
 from milepost_train.config import read_config
 from milepost_train.processes import Processes, joined
 from milepost_train.run import train
-from support.cli_process import environment, run
+from support.cli_process import python, started
 from support.tiny_runs import CHECK, MERGED, write_run
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -56,6 +55,7 @@ from milepost.cli import main
 from milepost_train import loop, run
 
 loop.draw = lambda folder: []
+os.environ |= {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": sys.argv[1]}
 for line in sys.stdin:
     sys.argv = ["milepost", "train", *line.split()]
     for rank in ("0", "1"):
@@ -65,17 +65,6 @@ for line in sys.stdin:
     print(*(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(2)), flush=True)
 """
 """Runs of two processes, each with the arguments of a line; prints their exit codes."""
-
-
-def launched(config: Path, out: Path, count: int) -> tuple[int, str, str]:
-    """``milepost train`` in so many processes that torchrun starts."""
-    command = [
-        *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
-        *(f"--nproc-per-node={count}", "-m", "milepost", "train", config),
-        *("--out", out, "--device", "cpu"),
-    ]
-    done = run(command)
-    return done.returncode, done.stdout, done.stderr
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
@@ -99,8 +88,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def of_two(home: Path) -> tuple[Path, int, str, str]:
-    """A run of two processes in one go: its folder, exit code and what it said."""
-    return home / "of-2", *launched(home / "run.toml", home / "of-2", 2)
+    """A run of two processes of torchrun in one go: its folder, exit code and what it said."""
+    launcher = "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"
+    out = home / "of-2"
+    order = "-m", "milepost", "train", home / "run.toml", "--out", out, "--device", "cpu"
+    done = python(*launcher, *order)
+    return out, done.returncode, done.stdout, done.stderr
 
 
 def test_two_processes_train_as_one(home: Path, of_two: tuple[Path, int, str, str]) -> None:
@@ -138,16 +131,10 @@ def test_killed_they_resume_together(
     config, whole, killed = home / "run.toml", of_two[0], tmp_path / "killed"
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        meeting = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
-    with subprocess.Popen(
-        [sys.executable, "-c", PAIRS],
-        env={**environment(), **meeting, "WORLD_SIZE": "2"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    ) as pairs:
-        assert pairs.stdin is not None
-        assert pairs.stdout is not None
+        port = free.getsockname()[1]
+    with started([sys.executable, "-c", PAIRS, port]) as pairs:
+        assert pairs.stdin
+        assert pairs.stdout
         arguments = f"{config} --out {killed} --device cpu --quiet"
         print(arguments, file=pairs.stdin, flush=True)
         deadline = time.monotonic() + 200
