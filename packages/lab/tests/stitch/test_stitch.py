@@ -66,8 +66,7 @@ def test_tuning_moves_paths_and_sizes_grow_with_wide_blocks():
 
 
 def test_the_study_runs(run_study, monkeypatch):
-    few = [each[:200] for each in digits()]
-    monkeypatch.setattr(study, "digits", lambda: few)
+    monkeypatch.setattr(study, "digits", lambda: [each[:200] for each in digits()])
     monkeypatch.setattr(study, "TRAINED", 120)
     found = run_study(command, "--steps", 1, "--tuning", 1, "--seeds", 2)
     assert len(found["rows"]) == 5 * 9
