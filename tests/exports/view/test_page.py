@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,12 @@ def test_a_page_is_at_most_3_2_megabytes_more_than_the_book(book: Index, tmp_pat
     assert not list(tmp_path.glob(".page*"))
 
 
+@lru_cache
+def frame() -> list[str]:
+    """The page before its data, and behind them."""
+    return page.html_of("{{}}").split("{{}}")
+
+
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
@@ -48,7 +55,7 @@ def test_no_text_changes_what_html_reads(light: Encoder, texts: list[str]) -> No
             document_sections.add_documents(pack, state)
     html = page.html_of(as_characters(pack.to_bytes()))
     html.encode("utf-8")
-    before, after = page.html_of("{{}}").split("{{}}")
+    before, after = frame()
     assert html.startswith(before)
     assert html.endswith(after)
     assert set(html[len(before) : -len(after)]) <= {*ALPHABET, "\n"}
