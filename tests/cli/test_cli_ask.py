@@ -5,11 +5,13 @@ import os
 import socket
 import subprocess
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from milepost.chat import Endpoint
 from support.chat_server import Chat, Reply, Stream, refused, serving
 from support.cli_process import command, environment
 
@@ -23,6 +25,8 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ENDPOINT", "MODEL_NAME", "API_KEY"):
         monkeypatch.delenv(f"MILEPOST_{name}", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    hasty = partial(Endpoint, wait_s=0.1)  # before the second try
+    monkeypatch.setattr("milepost.chat.Endpoint", hasty)
 
 
 def remote(model: Chat) -> list[str]:

@@ -67,6 +67,8 @@ def run(options: SearchOptions) -> None:
     that leave a folder are not followed. A client starts this command itself; see `install`.
     """
     _check_ocr(options.ocr, options.paths)
+    sources = local_sources(options.paths)
+    place = None if sources and options.db is None else required_db(options.db)
     require("mcp", extra="mcp")
     from milepost.documents.isolated import Isolated
     from milepost.documents.reader_process import read_inside, reading_seconds
@@ -79,10 +81,8 @@ def run(options: SearchOptions) -> None:
     from milepost.server.mcp.tools import Tools
     from milepost.server.signals import ended_at_once
 
-    sources = local_sources(options.paths)
     governor = Governor()
     isolated = Isolated()
-    place = None if sources and options.db is None else required_db(options.db)
     is_made = bool(sources)
     index, folder = served_index(
         options, place, create=is_made, read_only=not is_made, takes_uploads=False
