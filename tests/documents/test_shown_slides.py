@@ -28,6 +28,17 @@ def test_hidden_shapes_and_places_of_the_master() -> None:
     assert shown(data, "a.pptx") == "A b"
 
 
+def test_columns_stay_together() -> None:
+    """A file that lists cards one by one, in two rows of two, has their words in this order."""
+    boxes = [(x, y) for row in (0, 50) for x in (0, 50) for y in (row, row + 10, row + 20)]
+    place = "<p:spPr><a:xfrm><a:off x='{}' y='{}'/><a:ext cx='40' cy='5'/></a:xfrm></p:spPr></p:sp>"
+    cards = [
+        shape(sign).replace("</p:sp>", place.format(*box))
+        for sign, box in zip("abcdefghijkl", boxes, strict=True)
+    ]
+    assert shown(pptx(["".join(cards)]), "a.pptx") == "a b c d e f g h i j k l"
+
+
 def test_numbers_of_slides() -> None:
     for kind, wanted in (("circleNumDbPlain", "① a"), ("hebrew2Minus", "א- a")):
         own = f"<a:lvl1pPr><a:buAutoNum type='{kind}'/></a:lvl1pPr>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import every, local
@@ -132,13 +132,15 @@ _SLACK = 0.15  # of the lower or narrower of two boxes: they may overlap by this
 def in_order(boxes: Sequence[Box]) -> list[int]:
     """Return the indexes of boxes in reading order; boxes that overlap keep their order.
 
-    Rows come before columns, unless the file has the boxes column by column, as two heads with a
-    list below each.
+    Rows come before columns, unless the file has the boxes of as many rows as possible column by
+    column, as two heads with a list below each.
 
     >>> in_order([(50, 30, 90, 40), (10, 10, 40, 20), (10, 30, 40, 40)])
     [1, 2, 0]
     >>> in_order([(0, 0, 9, 5), (0, 6, 3, 9), (0, 10, 3, 90), (4, 6, 9, 9), (4, 10, 9, 90)])
     [0, 1, 2, 3, 4]
+    >>> in_order([(x, y, x + 40, y + 5) for x in (0, 50) for y in (10, 20, 30)])
+    [0, 1, 2, 3, 4, 5]
     """
     return _cut(boxes, list(range(len(boxes))))
 
@@ -147,16 +149,24 @@ def _cut(boxes: Sequence[Box], chosen: list[int]) -> list[int]:
     """Cut the boxes into rows, or else into columns, and each part again."""
     if len(chosen) < 2:
         return chosen
-    parts = _parts(boxes, chosen, 1, 3)
-    for first, last in combinations(range(len(parts) + 1), 2) if len(parts) <= _MANY else ():
-        held = sorted(chain(*parts[first:last]))
-        columns = _parts(boxes, held, 0, 2)
-        if last > first + 1 and len(columns) > 1 and [*chain(*columns)] == held:
-            parts[first:last] = [held]
-            break
+    rows = _parts(boxes, chosen, 1, 3)
+    most = len(rows) if len(rows) <= _MANY else 1  # rows that may be columns
+    parts: list[list[int]] = []
+    while rows:
+        ranges = range(min(most, len(rows)), 1, -1)
+        last = next((n for n in ranges if _is_listed(boxes, rows[:n])), 1)
+        parts.append(sorted(chain(*rows[:last])))
+        del rows[:last]
     if len(parts) == 1:
         parts = _parts(boxes, chosen, 0, 2)
     return [k for part in parts for k in _cut(boxes, part)] if len(parts) > 1 else chosen
+
+
+def _is_listed(boxes: Sequence[Box], rows: list[list[int]]) -> bool:
+    """Whether the file has the boxes of some rows, not one in each, column by column."""
+    held = sorted(chain(*rows))
+    columns = _parts(boxes, held, 0, 2)
+    return len(held) > len(rows) and len(columns) > 1 and [*chain(*columns)] == held
 
 
 def _parts(boxes: Sequence[Box], chosen: list[int], start: int, end: int) -> list[list[int]]:
