@@ -37,6 +37,8 @@ def test_columns_stay_together() -> None:
         for sign, box in zip("abcdefghijkl", boxes, strict=True)
     ]
     assert shown(pptx(["".join(cards)]), "a.pptx") == "a b c d e f g h i j k l"
+    left, right = (f"<p:grpSp>{''.join(cards[k : k + 3])}</p:grpSp>" for k in (0, 3))
+    assert shown(pptx([right + left]), "a.pptx") == "a b c d e f"
 
 
 def test_numbers_of_slides() -> None:

@@ -17,12 +17,20 @@ UNMOVED: Move = (0.0, 0.0, 1.0, 1.0)
 """What the places in a group are moved by and multiplied with, in both directions."""
 
 
-def ordered(slide: Element, layout: dict[tuple[str, str], Box]) -> list[Element]:
-    """List the shapes of a slide in reading order; a shape without a place comes first."""
-    found = list(shapes(slide))
-    nowhere = (0.0, 0.0, 0.0, 0.0)
-    boxes = [box or layout.get(_role(shape), nowhere) for shape, box in found]
-    return [found[k][0] for k in in_order(boxes)]
+def ordered(
+    slide: Element, layout: dict[tuple[str, str], Box], move: Move = UNMOVED
+) -> list[Element]:
+    """List the shapes of a slide in reading order, those of a group together.
+
+    A shape without a place comes first.
+    """
+    found = list(shapes(slide, move, grouped=True))
+    listed: list[Element] = []
+    for k in in_order([box or layout.get(_role(shape), around([])) for shape, box in found]):
+        node = found[k][0]
+        is_group = local(node) == "grpSp"
+        listed += ordered(node, layout, _moved(node, move)) if is_group else [node]
+    return listed
 
 
 def places(layout: Element) -> dict[tuple[str, str], Box]:
@@ -58,16 +66,24 @@ def _role(shape: Element) -> tuple[str, str]:
     return ("title", "") if found[0].get("type") in TITLES else ("", found[0].get("idx", "0"))
 
 
-def shapes(slide: Element, move: Move = UNMOVED) -> Iterator[tuple[Element, Box | None]]:
-    """Yield the shapes of a slide and their places, with those in groups; hidden ones are not."""
+def shapes(
+    slide: Element, move: Move = UNMOVED, *, grouped: bool = False
+) -> Iterator[tuple[Element, Box | None]]:
+    """Yield the shapes of a slide and their places; hidden ones are not.
+
+    Those in a group are yielded one by one, or the group in their place if ``grouped``.
+    """
     for node in slide:
         tag = local(node)
         if is_hidden(node):
             continue
+        inside = _moved(node, move) if tag == "grpSp" else move
         if tag in ("sp", "graphicFrame", "cxnSp"):
             yield node, _box(node, move)
+        elif tag == "grpSp" and grouped:
+            yield node, around([box for _, box in shapes(node, inside) if box is not None])
         else:
-            yield from shapes(node, _moved(node, move) if tag == "grpSp" else move)
+            yield from shapes(node, inside, grouped=grouped)
 
 
 def is_hidden(drawing: Element) -> bool:
@@ -127,6 +143,14 @@ Box = tuple[float, float, float, float]
 
 _MANY = 12  # rows among which columns are looked for
 _SLACK = 0.15  # of the lower or narrower of two boxes: they may overlap by this much
+
+
+def around(boxes: Sequence[Box]) -> Box:
+    """Return the box around others; that of none is empty."""
+    if not boxes:
+        return 0.0, 0.0, 0.0, 0.0
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def in_order(boxes: Sequence[Box]) -> list[int]:
