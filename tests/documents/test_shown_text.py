@@ -317,6 +317,11 @@ def span(properties: str, body: str, family: str = "text") -> bytes:
         (opendocument("presentation", "<draw:page><draw:g><draw:frame draw:y='9cm'><text:p>b"
                       "</text:p></draw:frame></draw:g><draw:frame draw:y='1cm'><text:p>A</text:p>"
                       "</draw:frame></draw:page>"), "A b"),
+        (opendocument("presentation", "<draw:page><draw:g><draw:desc/><draw:rect draw:y='9cm'>"
+                      "<text:p>d</text:p></draw:rect><draw:rect draw:y='7cm'><text:p>c</text:p>"
+                      "</draw:rect></draw:g><draw:connector draw:x1='3cm' draw:y1='5cm' "
+                      "draw:x2='3cm' draw:y2='6cm'><text:p>b</text:p></draw:connector><draw:rect "
+                      "draw:y='1cm'><text:p>A</text:p></draw:rect></draw:page>"), "A b c d"),
         (opendocument("presentation", "<draw:page><draw:frame draw:transform='rotate (1) translate "
                       "(1cm 9cm)'><text:p>b</text:p></draw:frame><draw:frame draw:y='1cm'>"
                       "<text:p>A</text:p></draw:frame></draw:page>"), "A b"),

@@ -14,7 +14,7 @@ from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.opendocument_styles import Counter, Styles
 from milepost.documents.readers.scripts import NOTE, PLAIN, Look, shown, signed
-from milepost.documents.readers.shapes import in_order
+from milepost.documents.readers.shapes import Box, around, in_order
 from milepost.errors import UnreadableFile, locked
 from milepost.types import Document
 
@@ -109,6 +109,9 @@ class Reader(TreeReader):
             self.text.add(self.typed(node))
         elif tag == "page" and parent == "presentation":
             self._page(node)
+        elif tag == "g":
+            for shape in _ordered(node):
+                self._block(shape)
         else:
             self.blocks(node)
 
@@ -116,9 +119,7 @@ class Reader(TreeReader):
         """Add a slide: its title, then its other shapes, then the speaker's notes."""
         self._slide += 1
         self.text.place("slide", str(self._slide))
-        frames = [node for node in page if local(node) != "notes"]
-        frames = [frames[k] for k in in_order([_box(frame) for frame in frames])]
-        frames.sort(key=lambda node: attribute(node, "class") != "title")  # stable
+        frames = sorted(_ordered(page), key=lambda node: attribute(node, "class") != "title")
         for frame in frames:
             if attribute(frame, "class") == "title":
                 paragraphs = [words for node in every(frame, "p") if (words := self.words(node))]
@@ -322,10 +323,24 @@ def _is_hidden(node: Element) -> bool:
     return display == "none" or (display == "condition" and attribute(node, "is-hidden") == "true")
 
 
-def _box(frame: Element) -> tuple[float, float, float, float]:
-    if local(frame) == "g" and len(frame):
-        first, *others = zip(*map(_box, frame), strict=True)
-        return min(first), min(others[0]), max(others[1]), max(others[2])
+def _ordered(parent: Element) -> list[Element]:
+    """List the shapes of a slide or group in reading order; lines are shapes if they say a word."""
+    shapes = [
+        node
+        for node in parent
+        if local(node) not in _UNREAD
+        and local(node) not in ("notes", "glue-point")
+        and (attribute(node, "x1") is None or "".join(node.itertext()).strip())
+    ]
+    return [shapes[k] for k in in_order([_box(shape) for shape in shapes])]
+
+
+def _box(frame: Element) -> Box:
+    if local(frame) == "g":
+        return around([_box(shape) for shape in _ordered(frame)])
+    if attribute(frame, "x1") is not None:
+        ends = [[_points(attribute(frame, f"{way}{end}")) for way in "xy"] for end in (1, 2)]
+        return around([(x, y, x, y) for x, y in ends])
     moved = _MOVED.search(attribute(frame, "transform") or "")
     left, top = map(_points, moved.groups() if moved else (attribute(frame, k) for k in "xy"))
     wide, high = (_points(attribute(frame, key)) for key in ("width", "height"))

@@ -78,7 +78,7 @@ def shapes(
         if is_hidden(node):
             continue
         inside = _moved(node, move) if tag == "grpSp" else move
-        if tag in ("sp", "graphicFrame", "cxnSp"):
+        if tag in ("sp", "graphicFrame") or (tag == "cxnSp" and every(node, "t")):
             yield node, _box(node, move)
         elif tag == "grpSp" and grouped:
             yield node, around([box for _, box in shapes(node, inside) if box is not None])
