@@ -339,12 +339,14 @@ def test_form_fields_of_open_documents() -> None:
     body = (
         "<office:forms><form:form xmlns:form='f'><form:text form:id='c' form:current-value='Lind'/>"
         "<form:hidden form:id='h' form:value='no'/><form:textarea form:id='t'><text:p>A</text:p>"
-        "</form:textarea></form:form></office:forms><text:p>Name: "
+        "</form:textarea><form:checkbox form:id='b' form:disabled='true' form:label='B'/>"
+        "<form:radio form:id='r' form:selected='true' form:label='R'/></form:form></office:forms>"
+        "<text:p><draw:control draw:control='b'/> <draw:control draw:control='r'/> Name: "
         "<draw:control draw:control='c'/><draw:control draw:control='h'/>, "
         "<draw:control draw:control='t'/><text:fieldmark text:type='FORMCHECKBOX'>"
         "<text:param text:name='Checkbox_Checked' text:value='true'/></text:fieldmark></text:p>"
     )
-    assert shown(opendocument("text", body), "a.odt") == "Name: Lind, A☒"
+    assert shown(opendocument("text", body), "a.odt") == "☐ B ☒ R Name: Lind, A☒"
 
 
 def test_embedded_objects_are_noted() -> None:

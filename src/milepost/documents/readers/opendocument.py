@@ -230,9 +230,10 @@ class Reader(TreeReader):
                 continue
             return ", ".join(attribute(each, "label") or "" for each in chosen)
         if local(field) in ("checkbox", "radio"):
-            on = "checked" in (said := dict(field.items()).values()) or "true" in said
-            return f"{'☒' if on else '☐'} {attribute(field, 'label') or ''}"
-        if local(field) in ("button", "fixed-text"):
+            keys = ("current-state", "current-selected", "state", "selected")
+            said = next((each for key in keys if (each := attribute(field, key))), "")
+            return f"{'☒' if said in _ON else '☐'} {attribute(field, 'label') or ''}"
+        if local(field) in ("button", "fixed-text", "frame"):
             return attribute(field, "label") or ""
         if paragraphs := [self.words(each) for each in field if local(each) == "p"]:
             return " ".join(paragraphs)
@@ -312,6 +313,7 @@ def _marked(field: Element) -> str:
     return next(iter(choices[number(chosen[0], 0) :]), "")
 
 
+_ON = ("checked", "true")
 _MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
 
 
