@@ -92,15 +92,17 @@ MAIL = b"From: a@x.org\nSubject: Well\nContent-Type: text/plain\n\nThe well is d
         ),
         (
             b"<?xml version='1.0'?><office:document xmlns:office='o' xmlns:text='t'><office:body>"
-            b"<office:text><text:p>The well is dry.</text:p><office:body><office:spreadsheet>"
-            b"</office:spreadsheet></office:body></office:text></office:body></office:document>",
+            b"<office:text><text:p><office:object><office:document><office:body><office:spreadsheet>"
+            b"<text:p>The well is dry.</text:p></office:spreadsheet></office:body>"
+            b"</office:document></office:object></text:p></office:text></office:body>"
+            b"</office:document>",
             "a.fodt",
         ),
     ],
 )
 def test_files_of_other_programs(data: bytes, name: str) -> None:
     text = read_bytes(data, name).text
-    assert "The well is dry." in text
+    assert text.count("The well is dry.") == 1
     assert not any(sign in text for sign in ("<", "boundary", "Content-Type"))
 
 

@@ -55,8 +55,7 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
     else:
         content = parsed(data, name, "the file")
     reader = Reader([*styles, content], archive)
-    for body in every(content, "body"):
-        reader.blocks(body)
+    reader.body(content)
     properties = metadata.of_opendocument(archive or content)
     return reader.text.document(name, source, tuple(reader.problems), properties)
 
@@ -83,6 +82,12 @@ class Reader(TreeReader):
     def _fields(self) -> dict[str | None, Element]:
         forms = (node for root in self._roots for form in every(root, "form") for node in form)
         return {attribute(node, "id"): node for node in forms}
+
+    def body(self, root: Element) -> None:
+        """Add the text of a document; those embedded in it have bodies of their own."""
+        for node in root:
+            if local(node) == "body":
+                self.blocks(node)
 
     def blocks(self, parent: Element) -> None:
         """Add all text under ``parent``."""
@@ -214,8 +219,7 @@ class Reader(TreeReader):
         if root is None:
             self.text.leave_out("x", "an embedded object")
         elif local(root) != "math":
-            for body in every(root, "body"):
-                self.blocks(body)
+            self.body(root)
         elif not inline:
             self.text.add(shown(linear(root)))
 
