@@ -152,7 +152,8 @@ def test_rich_text_of_other_programs(body: bytes, wanted: str) -> None:
 
 def test_open_documents() -> None:
     body = (
-        "<text:p>Open.</text:p><text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"
+        "<text:p>Open<text:script>No</text:script>.</text:p>"
+        "<text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"
         "<text:section text:display='none'><text:p>Hidden.</text:p></text:section>"
     )
     item = "<text:list-item><text:p>{}</text:p></text:list-item>"

@@ -311,7 +311,8 @@ def span(properties: str, body: str, family: str = "text") -> bytes:
               "text:style-name='Y'>A</text:span></text:p>"), "A"),
         (span("", "<text:p>A<draw:rect><text:p>b</text:p></draw:rect>c</text:p>"), "Ac b"),
         (span("", "<text:p>1712<text:note-ref>4</text:note-ref></text:p>"), "1712[4]"),
-        (span("", "<text:p><text:meta>A</text:meta></text:p>"), "A"),
+        (span("", "<text:p><text:meta><text:title>A</text:title></text:meta><text:page-count>1"
+              "</text:page-count><svg:title xmlns:svg='svg'>no</svg:title></text:p>"), "A1"),
         (span("text:display='none'", "<text:p>A<text:span text:style-name='X'><text:note><text:p>no"
               "</text:p></text:note></text:span></text:p>"), "A"),
         (opendocument("presentation", "<draw:page><draw:g><draw:frame draw:y='9cm'><text:p>b"

@@ -22,8 +22,8 @@ _MANIFEST = "META-INF/manifest.xml"
 _UNREAD = frozenset(
     """
     annotation annotation-end tracked-changes sequence-decls variable-decls user-field-decls forms
-    note-citation page-number page-count header footer date-time header-decl footer-decl
-    date-time-decl event-listeners desc title scripts settings ruby-text
+    note-citation page-number header footer date-time header-decl footer-decl
+    date-time-decl event-listeners desc script scripts settings ruby-text
     binary-data
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
@@ -97,8 +97,7 @@ class Reader(TreeReader):
     def _block(self, node: Element, parent: str = "") -> None:
         """Add the text of ``node``, which is in an element with the name ``parent``."""
         tag = local(node)
-        # The title of a chart has paragraphs, that of a picture has none.
-        if (tag in _UNREAD and tag != "title") or _is_hidden(node):
+        if tag in _UNREAD or _is_hidden(node):
             return
         if tag == "h":
             self._heading(node)
@@ -323,6 +322,8 @@ _MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
 
 def _is_hidden(node: Element) -> bool:
     tag = local(node)
+    if tag == "title":  # the alternative text of a picture; that of a document is a field
+        return "svg" in node.tag
     if tag in ("hidden-paragraph", "hidden-text"):
         return attribute(node, "is-hidden") == "true"
     display = attribute(node, "display")  # of a section or a field
@@ -335,7 +336,7 @@ def _ordered(parent: Element) -> list[Element]:
         node
         for node in parent
         if local(node) not in _UNREAD
-        and local(node) not in ("notes", "glue-point")
+        and local(node) not in ("notes", "glue-point", "title")
         and (attribute(node, "x1") is None or "".join(node.itertext()).strip())
     ]
     return [shapes[k] for k in in_order([_box(shape) for shape in shapes])]
