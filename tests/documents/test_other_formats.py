@@ -153,7 +153,9 @@ def test_rich_text_of_other_programs(body: bytes, wanted: str) -> None:
 def test_open_documents() -> None:
     body = (
         "<text:p>Open<text:script>No</text:script>.</text:p>"
-        "<text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"
+        "<text:p><text:span><text:hidden-paragraph text:is-hidden='true'/></text:span>No."
+        "<text:note><text:p>No.</text:p></text:note></text:p>"
+        "<text:p text:style-name='H'><text:note><text:p>No.</text:p></text:note></text:p>"
         "<text:section text:display='none'><text:p>Hidden.</text:p></text:section>"
     )
     item = "<text:list-item><text:p>{}</text:p></text:list-item>"
@@ -163,6 +165,8 @@ def test_open_documents() -> None:
     body += f"{ahead('')}{item}{inner}</text:list><text:p>Text.</text:p>{after}{inner}</text:list>"
     level = "<text:list-level-style-number text:level='{}' style:num-format='{}'/>".format
     style = f"<text:list-style style:name='L'>{level(1, 1)}{level(2, 'a')}</text:list-style>"
+    hidden = "<style:text-properties text:display='none'/>"
+    style += f"<style:style style:name='H' style:family='paragraph'>{hidden}</style:style>"
     text = read_bytes(opendocument("text", body.format("A", "B", "C"), style), "a.odt").text
     assert " ".join(text.split()) == "Open. 1 A a B Text. b C"
 

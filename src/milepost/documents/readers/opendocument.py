@@ -148,7 +148,7 @@ class Reader(TreeReader):
             bullet = bullet.removeprefix("- ")
         words = self.words(node)
         self.text.add(words and bullet + words, close=bool(bullet) and not level, level=level)
-        for inner in self._inner(node):
+        for inner in self._inner(node, PLAIN) if words or not _hides(node) else ():
             if local(inner).startswith("object"):
                 self._object(inner, inline=True)
             else:
@@ -262,20 +262,22 @@ class Reader(TreeReader):
 
         ``cell`` is the style of the cell that it is in.
         """
-        if any(_is_hidden(node) for node in paragraph if local(node) == "hidden-paragraph"):
+        if _hides(paragraph):
             return ""
         look = self.styles.look(attribute(paragraph, "style-name")).over(self.styles.look(cell))
         lines = shown("".join(self._visible(paragraph, look))).split("\n")
         return "\n".join(words for line in lines if (words := " ".join(line.split())))
 
-    def _inner(self, paragraph: Element) -> Iterator[Element]:
-        """Yield what is anchored in a paragraph, except in hidden words."""
-        for node in paragraph:
-            tag = local(node)
+    def _inner(self, node: Element, look: Look) -> Iterator[Element]:
+        """Yield what is anchored in a paragraph or a part of it, except in hidden words."""
+        look = self.styles.look(attribute(node, "style-name")).over(look)
+        for child in node:
+            tag = local(child)
             if tag in ANCHORED:
-                yield node
-            elif tag not in _UNREAD and not self.styles.look(attribute(node, "style-name")).hidden:
-                yield from self._inner(node)
+                if not look.hidden:
+                    yield child
+            elif len(child) and tag not in _UNREAD:
+                yield from self._inner(child, look)
 
     def _shown(self, words: str | None, look: Look) -> str:
         words = unsymboled((words or "").replace("\n", " "), look.font or "")
@@ -328,6 +330,18 @@ def _is_hidden(node: Element) -> bool:
         return attribute(node, "is-hidden") == "true"
     display = attribute(node, "display")  # of a section or a field
     return display == "none" or (display == "condition" and attribute(node, "is-hidden") == "true")
+
+
+def _hides(node: Element) -> bool:
+    """Whether a field in a paragraph, not in what is anchored in it, hides the paragraph."""
+    for child in node:
+        tag = local(child)
+        if tag == "hidden-paragraph":
+            if _is_hidden(child):
+                return True
+        elif len(child) and tag not in ANCHORED and tag not in _UNREAD and _hides(child):
+            return True
+    return False
 
 
 def _ordered(parent: Element) -> list[Element]:
