@@ -171,6 +171,20 @@ def test_open_documents() -> None:
     assert " ".join(text.split()) == "Open. 1 A a B Text. b C"
 
 
+def test_numbers_of_headings_of_open_documents() -> None:
+    """A style without a list takes a heading out of the outline; numbers in the file are kept."""
+    level = "<text:outline-level-style text:level='1' style:num-format='1' style:num-suffix='.'/>"
+    style = "<style:style style:name='{}' style:parent-style-name='{}' {}/>".format
+    styles = f"<text:outline-style>{level}</text:outline-style>{style('Heading', '', '')}" + style(
+        "Off", "Heading", "style:list-style-name=''"
+    )
+    head = "<text:h text:style-name='{}' text:outline-level='{}'>{}</text:h>".format
+    body = head("Off", 1, "Preface") + head("Heading", 1, "<text:number>1.</text:number>Bees")
+    body += head("Heading", 2, "<text:number>1.1</text:number>Wings")
+    text = read_bytes(opendocument("text", body, styles), "a.odt").text
+    assert text == "Preface\n\n1. Bees\n\n1.1 Wings"
+
+
 def test_output_of_notebooks() -> None:
     outputs = [
         {"data": {"text/html": "<table><tr><td>Oslo<td>7</table>", "text/plain": "<HTML>"}},

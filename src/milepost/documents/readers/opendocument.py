@@ -22,7 +22,7 @@ _MANIFEST = "META-INF/manifest.xml"
 _UNREAD = frozenset(
     """
     annotation annotation-end tracked-changes sequence-decls variable-decls user-field-decls forms
-    note-citation page-number header footer date-time header-decl footer-decl
+    note-citation number page-number header footer date-time header-decl footer-decl
     date-time-decl event-listeners desc script scripts settings ruby-text
     binary-data
     """.split()  # noqa: SIM905 - one name a line would hide the list
@@ -135,8 +135,12 @@ class Reader(TreeReader):
 
     def _heading(self, node: Element) -> None:
         level = number(attribute(node, "outline-level"), 1)
-        bullet = ""
-        if attribute(node, "is-list-header") != "true" and level in self.styles.outline:
+        bullet = "".join(f"{''.join(each.itertext())} " for each in node if local(each) == "number")
+        if (
+            level in self.styles.outline
+            and attribute(node, "is-list-header") != "true"
+            and not self.styles.is_unlisted(node)
+        ):
             bullet = self._outline.next(self.styles.outline, level, attribute(node, "start-value"))
         self._paragraph(node, bullet)
 

@@ -79,12 +79,19 @@ class Styles:
             yield style
             name = attribute(style, "parent-style-name") or ""
 
+    def is_unlisted(self, paragraph: Element) -> bool:
+        """Whether the style of a paragraph says that it is in no list, not even in the outline."""
+        return self._list_name(paragraph) == ""
+
     def list_of(self, paragraph: Element) -> dict[int, Element]:
         """Return the levels of the list that the style of a paragraph is in."""
-        for style in self._chain(attribute(paragraph, "style-name") or ""):
-            if named := attribute(style, "list-style-name"):
-                return self.lists.get(named, {})
-        return {}
+        return self.lists.get(self._list_name(paragraph) or "", {})
+
+    def _list_name(self, paragraph: Element) -> str | None:
+        """Return what the style of a paragraph says of its list; None if it says nothing."""
+        styles = self._chain(attribute(paragraph, "style-name") or "")
+        names = (attribute(style, "list-style-name") for style in styles)
+        return next((name for name in names if name is not None), None)
 
 
 _POSITIONS = {"super": RAISED, "sub": LOWERED}
