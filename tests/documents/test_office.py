@@ -249,10 +249,13 @@ def test_slides_have_titles_notes_and_numbers() -> None:
         "<draw:text-box><text:p>1</text:p></draw:text-box></draw:frame><presentation:notes>"
         "<draw:frame><draw:text-box><text:p>Speak up.</text:p></draw:text-box></draw:frame>"
         "</presentation:notes></draw:page>"
-        "<draw:page><draw:frame><draw:text-box><text:p>Last words.</text:p></draw:text-box>"
-        "</draw:frame></draw:page>"
+        "<draw:page draw:style-name='H'><draw:frame><draw:text-box><text:p>Last words.</text:p>"
+        "</draw:text-box></draw:frame></draw:page>"
     )
-    document = read_bytes(opendocument("presentation", body), "a.odp")
+    hidden = "<style:drawing-page-properties presentation:visibility='hidden'/>"
+    style = f"<style:style style:name='H'>{hidden}</style:style>"
+    document = read_bytes(opendocument("presentation", body, style), "a.odp")
+    assert document.notes == ("slide 2 is hidden, but read",)
     assert document.text == "First\n\nWords below.\n\nSpeak up.\n\nLast words."
     assert document.place(document.text.index("Speak")) == "slide 1"
     assert document.place(document.text.index("Last")) == "slide 2"

@@ -123,6 +123,8 @@ class Reader(TreeReader):
         """Add a slide: its title, then its other shapes, then the speaker's notes."""
         self._slide += 1
         self.text.place("slide", str(self._slide))
+        if attribute(page, "style-name") in self.styles.unseen:
+            self.problems.append(f"slide {self._slide} is hidden, but read")
         frames = sorted(_ordered(page), key=lambda node: attribute(node, "class") != "title")
         for frame in frames:
             if attribute(frame, "class") == "title":

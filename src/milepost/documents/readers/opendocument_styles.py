@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import attribute, local, number
@@ -48,10 +49,15 @@ class Styles:
         """Return the names of the styles that strike letters out."""
         return frozenset(name for name in self._known if self.look(name).struck)
 
+    @cached_property
     def unseen(self) -> frozenset[str | None]:
-        """Return the names of the styles whose tables are not shown."""
+        """The names of the styles whose tables or slides are not shown."""
         parts = ((name, node) for name, style in self._known.items() for node in style)
-        return frozenset(name for name, node in parts if attribute(node, "display") == "false")
+        return frozenset(
+            name
+            for name, node in parts
+            if attribute(node, "display") == "false" or attribute(node, "visibility") == "hidden"
+        )
 
     def _read(self, name: str) -> Look:
         look = PLAIN

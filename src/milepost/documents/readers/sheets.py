@@ -71,7 +71,7 @@ def _tables(content: Element, text: TextBuilder, archive: Archive | None = None)
     """Read the sheets of an ods or fods file, and what is beside their cells."""
     styles = [archive.xml_or_none("styles.xml")] if archive else []
     reader = Reader([*styles, content], archive)
-    struck, unseen = reader.styles.struck(), reader.styles.unseen()
+    struck, unseen = reader.styles.struck(), reader.styles.unseen
     book = Book(text)
     beside: list[Element] = []
 
