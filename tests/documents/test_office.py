@@ -174,13 +174,15 @@ def test_charts_diagrams_and_groups_are_read() -> None:
 
     quarters = points((0, "Q1"), (1, "Q2"), (2, "Q1"), (3, "Q2"))
     chart = (
-        '<c:chart xmlns:c="urn:c" xmlns:a="urn:a"><c:title><a:p><a:r><a:t>Sales</a:t></a:r></a:p>'
-        "</c:title><c:ser><c:tx><c:v>North</c:v></c:tx><c:cat>"
+        '<c:chart xmlns:c="urn:c" xmlns:x="urn:x" xmlns:a="urn:a"><c:title><a:p><a:r><a:t>Sales'
+        "</a:t></a:r></a:p></c:title><c:ser><c:tx><c:v>North</c:v></c:tx><c:cat>"
         f"<c:lvl>{quarters}</c:lvl><c:lvl>{points((0, '2025'), (2, '2026'))}</c:lvl></c:cat><c:val>"
         f"<c:formatCode>0%</c:formatCode>{points((0, '0.1'), (3, '0.12'))}</c:val></c:ser><c:ser>"
         f"<c:cat><c:formatCode>mmm-yy</c:formatCode>{points((0, '46082'))}</c:cat><c:val>"
-        f"<c:formatCode>General</c:formatCode>{points((0, '4.4000000000000004'))}</c:val></c:ser>"
-        "</c:chart>"
+        f"<c:formatCode>General</c:formatCode>{points((0, '4.4000000000000004'))}</c:val>"
+        f"<c:ext><x:datalabelsRange><x:dlblRangeCache>{points((0, 'May'))}</x:dlblRangeCache>"
+        "</x:datalabelsRange></c:ext></c:ser><c:ext><x:filteredBarSeries><x:ser><c:tx><c:v>No</c:v>"
+        "</c:tx></x:ser></x:filteredBarSeries></c:ext></c:chart>"
     )
     shapes = (
         '<p:graphicFrame><a:graphic><c:chart r:id="rIdC"/></a:graphic></p:graphicFrame>'
@@ -194,7 +196,7 @@ def test_charts_diagrams_and_groups_are_read() -> None:
         parts={"ppt/charts/chart1.xml": chart},
     )
     text = read_bytes(data, "a.pptx").text
-    rows = "North | 2025 Q1: 10% | 2026 Q2: 12%\n2026-03: 4.4"
+    rows = "North | 2025 Q1: 10% | 2026 Q2: 12%\n2026-03: 4.4 (May)"
     assert text == f"Sales\n{rows}\n\nInside a group.\n\nNew form."
 
 

@@ -151,7 +151,9 @@ def _diagram(data: Element) -> Iterator[Element]:
 
 
 def _chart(chart: Element) -> Iterator[tuple[str, bool]]:
-    """Yield the titles of a chart, and its values, one row per series."""
+    """Yield the titles of a chart, and its values, one row per series that is not filtered out."""
+    for extension in every(chart, "ext"):
+        extension[:] = [node for node in extension if not local(node).startswith("filtered")]
     for title in every(chart, "title"):
         typed = map(words, every(title, "p"))
         linked = (node.text or "" for node in every(title, "v"))
@@ -164,8 +166,22 @@ def _chart(chart: Element) -> Iterator[tuple[str, bool]]:
             _points(series, tags, is_1904)
             for tags in (("tx",), ("cat", "xVal", "strDim"), ("val", "yVal", "numDim"))
         )
-        pairs = (f"{names[k]}: {said}" if k in names else said for k, said in values.items())
+        beside = _labels(series)
+        pairs = (
+            (f"{names[k]}: " if k in names else "")
+            + said
+            + (f" ({beside[k]})" if k in beside else "")
+            for k, said in values.items()
+        )
         yield " | ".join([*label.values(), *pairs]), True
+
+
+def _labels(series: Element) -> dict[int, str]:
+    """Map the numbers of points to what cells say of them, if this is shown."""
+    if {node.get("val", "1") for node in every(series, "showDataLabelsRange")} == {"0"}:
+        return {}
+    held = every(series, "datalabelsRange")
+    return _points(held[0], ("dlblRangeCache",), is_1904=False) if held else {}
 
 
 def _points(series: Element, kinds: tuple[str, ...], is_1904: bool) -> dict[int, str]:
