@@ -137,9 +137,15 @@ def test_html_menus_go_only_where_the_main_part_is_known() -> None:
     assert "Home" in html(f"{menu}<p>{'words ' * 30}</p><main>x</main>").text
 
 
-def test_xhtml_may_close_tags_at_once() -> None:
-    page = b"<?xml version='1.0'?><html><head><title/><script/></head><body><p>Hi</p></body></html>"
-    assert read_bytes(page, "a.xhtml").text == "Hi"
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("<p>Hi</p><audio src='a'/><video/><o:p/><del/><p>you<br/>b</p>", "Hi you b"),
+    ],
+)
+def test_xhtml(body: str, wanted: str) -> None:
+    page = f"<?xml version='1.0'?><html><head><title/><script/></head><body>{body}</body></html>"
+    assert " ".join(read_bytes(page.encode(), "a.xhtml").text.split()) == wanted
 
 
 def test_html_declares_its_encoding() -> None:

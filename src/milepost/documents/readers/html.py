@@ -31,10 +31,11 @@ _INSTRUCTION = re.compile(r"<\?xml-stylesheet(\s[^<>?]*)\?>")
 _MATH = re.compile(r"<(\w+):math\b")
 _XHTML = re.compile(r"\s*<\?xml|.{0,400}?<html[^>]*\sxmlns", re.I | re.S)
 _SELF_CLOSED = re.compile(
-    r"<(a|abbr|b|cite|code|div|em|h[1-6]|i|iframe|li|noscript|object|p|script|section|small|span"
-    r"|strong|style|sub|sup|td|textarea|th|title|tr|ul)\b([^<>]*)/>",
+    r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)[\s/])"
+    r"([a-z][\w:-]*+)([^<>]*)/>",
     re.I,
 )
+"""Elements without words in XHTML, except those that never have any."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _AT_RULE = re.compile(r"@([\w-]*)([^{};]*)(?:;|\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}?)")
@@ -125,7 +126,7 @@ def _parsed(page: str) -> Any:
     from selectolax.lexbor import LexborHTMLParser
 
     if _XHTML.match(page):
-        # The HTML parser treats <script/> as an open tag and would drop the text after it.
+        # The HTML parser treats <audio/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
     page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
     page += "".join(f"<link rel=stylesheet{said}>" for said in _INSTRUCTION.findall(page[:_HEAD]))
