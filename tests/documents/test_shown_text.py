@@ -234,7 +234,8 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<style>.f{display:flex;gap:1em}</style><div class=f><b>A</b><b>b</b></div>", "A b"),
         ("<div style='display:flex'><b>A</b><b>b</b></div>", "Ab"),
         ("<b style='float:left'>Born</b><b style='position:absolute'>A</b>b", "Born A b"),
-        ("<b style='float:left'>A</b>b", "Ab"),
+        ("<b style='float:left;margin:9px'>“O</b>nce <b style='float:left;display:block'>A</b>’s"
+         "<b style='float:left'>Tel</b>3", "“Once A’s Tel 3"),
         ("A<button>b</button>c<x-d>d</x-d><x-e>e</x-e>", "A b c d e"),
         ("10<b style='vertical-align:top;font-size:60%'>6</b>", "10^6"),
         ("10<sup>n+1</sup>, 10<sup> 6</sup>", "10^(n+1), 10^6"),

@@ -24,6 +24,7 @@ LISTS = {
     "arabic-indic": "١", "persian": "۱", "devanagari": "१", "bengali": "১", "thai": "๑",
 }  # fmt: skip
 
+_INITIAL = re.compile(r"\W*[^\W\d_]{1,2}")
 _CLIPPED = re.compile(r"rect\((?:[01](?:px|r?em)?[\s,]*){4}\)|inset\((?:50|100)%\)")
 _DOT = re.compile(r"[01](?:px)?")
 _FAR = re.compile(r"-(?:9\d\d|\d{4,})(?:\.\d+)?p[xt]|-\d{3,}(?:\.\d+)?r?em")
@@ -75,8 +76,19 @@ def has_room(style: dict[str, str]) -> bool:
     return any(gap in "123456789." for gap in gaps) or "space-" in style.get("justify-content", "")
 
 
+def is_initial(node: Any, style: dict[str, str]) -> bool:
+    """Whether an element is one or two large letters, which the rest of their word flows around."""
+    words = node.text(deep=True).strip() if style.get("float") == "left" else ""
+    if not _INITIAL.fullmatch(words) or words.islower() or node.next is None:
+        return False
+    rest = node.next.text(deep=True).lstrip("'’")
+    return bool(rest[:1].islower() or rest[:2].isupper())
+
+
 def is_roomy(node: Any, style: dict[str, str]) -> bool:
     """Whether there is room beside an element; an initial that words flow around has none."""
+    if is_initial(node, style):
+        return False
     if style.get("float") in ("left", "right") and len(node.text(deep=True).strip()) > 1:
         return True
     return any(

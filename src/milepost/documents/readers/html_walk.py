@@ -29,6 +29,7 @@ from milepost.documents.readers.html_styles import (
     declared,
     has_room,
     is_clipped,
+    is_initial,
     is_roomy,
     list_kind,
     script,
@@ -235,8 +236,8 @@ class Walk:
         self._set_apart(node, style)
         is_placed = style.get("position") in ("absolute", "fixed")
         is_placed = is_placed and not sign and not is_clipped(style)
-        is_block = SET_APART.match(style.get("display", "")) or is_placed
-        if is_block or ("-" in tag and has_twin(node)):
+        is_block = SET_APART.match(style.get("display", "")) and not is_initial(node, style)
+        if is_block or is_placed or ("-" in tag and has_twin(node)):
             self._flush()
             self._wrap(node, "", "\1")
         elif is_roomy(node, style):
