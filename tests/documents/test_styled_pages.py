@@ -72,3 +72,14 @@ DOCS = (  # as Google Docs saves a list
 def test_words_that_style_sheets_write(sheet: str, body: str, wanted: str) -> None:
     page = f"<!doctype html><style>{sheet}</style><body>{body}"
     assert " ".join(read_bytes(page.encode(), "a.html").text.split()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [(("The ", "Inter", "national ", "fox."), "The International fox."), (("A", "b"), "A b")],
+)
+def test_words_placed_one_by_one(words: tuple[str, ...], wanted: str) -> None:
+    spans = "".join(
+        f"<span style='position:absolute;top:0;left:9px'>{each}</span>" for each in words
+    )
+    assert read_bytes(f"<html><body><p>{spans}</p>".encode(), "a.html").text == wanted

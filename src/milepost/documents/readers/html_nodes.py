@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from milepost.documents.readers.html_styles import is_clipped, is_cut, is_far, is_zero
+from milepost.documents.readers.html_styles import declared, is_clipped, is_cut, is_far, is_zero
 
 _PARTS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr",
@@ -58,6 +58,12 @@ def is_picture(node: Any) -> bool:
     if node is None or not node.is_element_node or node.tag != "img":
         return False
     return _FORMULA.search(node.attributes.get("class") or "") is not None
+
+
+def has_place(node: Any) -> bool:
+    """Whether an element itself says where on the page its words stand, as of fixed layouts."""
+    style = declared(node.attributes.get("style") or "")
+    return style.get("position") == "absolute" and "left" in style and not is_clipped(style)
 
 
 def beside(node: Any) -> list[Any]:

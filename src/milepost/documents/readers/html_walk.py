@@ -14,6 +14,7 @@ from milepost.documents.readers.html_fields import typed
 from milepost.documents.readers.html_nodes import (
     beside,
     caption_of,
+    has_place,
     has_twin,
     headings,
     integer,
@@ -188,6 +189,8 @@ class Walk:
         self._flush()
         if style:
             self._set_apart(node, style)
+        if tag == "p" or tag in _HEADINGS:
+            self._join_placed(node)
         if self._cells and tag in _TABLE and (self._inner or tag == "table"):
             self._inner += tag == "table"
         elif tag == "pre":
@@ -258,6 +261,15 @@ class Walk:
             for child in node.iter():
                 said = self._styles.get(child.mem_id, "")
                 self._styles[child.mem_id] = f"{apart};{said}"
+
+    def _join_placed(self, paragraph: Any) -> None:
+        """Join the words of a paragraph, if the page places them one by one."""
+        parts = [*paragraph.iter()]
+        if len(parts) > 1 and all(map(has_place, parts)):
+            has_spaces = any(part.text(deep=True)[-1:].isspace() for part in parts)
+            said = f"position:static!important;margin:{0 if has_spaces else 1}em;"
+            for part in parts:
+                self._styles[part.mem_id] = self._styles.get(part.mem_id, "") + said
 
     def _wrap(self, node: Any, before: str, after: str) -> None:
         self._words.append(before)
