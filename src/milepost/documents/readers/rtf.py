@@ -52,6 +52,7 @@ class _State:
     in_table: bool = False
     nested: bool = False  # what is said of a row is of the inner table
     level: int = 0
+    initial: bool = False  # a paragraph of large letters that begin the next one
 
 
 @dataclass(slots=True)
@@ -306,7 +307,7 @@ class _Reader:
         """End a paragraph; those of a cell are joined."""
         if self._state.in_table and self._frames[-1].kind not in ("shptxt", "dptxbxtext"):
             self._frames[-1].words.append(" ")
-        else:
+        elif not self._state.initial:
             self._paragraph()
 
     def _taken(self, begin: int = 0) -> str:
@@ -372,7 +373,9 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
             return replace(state, font=number)
         return replace(state, fallback=max(0, min(number, 100)))
     if word == "pard":
-        return replace(state, in_table=False, level=0)
+        return replace(state, in_table=False, level=0, initial=False)
+    if word == "dropcapli":
+        return replace(state, initial=True)
     if word == "intbl":
         return replace(state, in_table=True)
     if word == "outlinelevel" and number is not None and 0 <= number < 6:
