@@ -282,6 +282,8 @@ class _Reader:
             if words or not is_outer:
                 frame.table.cells.append(words)
             frame.bullet = ""
+            frame.table.after += frame.after
+            frame.after.clear()
         elif word == "nestcell":
             frame.inner.cells.append(" ".join(self._taken(frame.begin).split()))
         elif word == "nestrow":

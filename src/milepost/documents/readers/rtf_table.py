@@ -17,6 +17,7 @@ class Table:
     def __init__(self) -> None:
         self._rows: list[tuple[list[str], list[tuple[int, int]]]] = []
         self.cells: list[str] = []  # those read whose row has not ended
+        self.after: list[TextBuilder] = []  # footnotes and text boxes of the cells
         self._edges: list[tuple[int, int]] = []  # right edge, rows as in ``Cell``
         self._covered = 1
 
@@ -56,7 +57,9 @@ class Table:
         for cells, edges in self._rows:
             grid.add(_placed(cells, edges, known))
         grid.write(text)
-        self._rows = []
+        for inner in self.after:
+            text.include(inner.document("", None))
+        self._rows, self.after = [], []
 
 
 def _placed(cells: list[str], edges: list[tuple[int, int]], known: list[int]) -> list[Cell]:
