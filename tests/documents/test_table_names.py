@@ -64,6 +64,18 @@ def test_rows_that_begin_with_a_header_in_html(head: str, names: list[str]) -> N
 
 
 @pytest.mark.parametrize(
+    ("said", "names"),
+    [("", []), (r"\trhdr", ["Kind of thing that we sell in the shops. | price 3"])],
+)
+def test_rows_that_a_rich_text_says_to_be_headers(said: str, names: list[str]) -> None:
+    row = r"\trowd%s\cellx1000\cellx2000\intbl %s\cell %s\cell\row"
+    rows = row % (said, "Kind of thing that we sell in the shops.", "price 3")
+    rows += row % ("", "Sales", "big") + row % ("", "Cost", "small")
+    document = read_bytes(rf"{{\rtf1 {rows}\pard\par}}".encode(), "a.rtf")
+    assert [mark.value for mark in document.marks if mark.kind == "columns"] == names
+
+
+@pytest.mark.parametrize(
     ("said", "last"),
     [
         ("ref='A2:B4'", "Size: Nut | 10: 6"),

@@ -15,17 +15,21 @@ class Table:
     """The rows of one table at a time."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[list[str], list[tuple[int, int]]]] = []
+        # Cells of each row, their edges, and whether it names columns.
+        self._rows: list[tuple[list[str], list[tuple[int, int]], bool]] = []
         self.cells: list[str] = []  # those read whose row has not ended
         self.after: list[TextBuilder] = []  # footnotes and text boxes of the cells
         self._edges: list[tuple[int, int]] = []  # right edge, rows as in ``Cell``
         self._covered = 1
+        self._is_header = False
 
     def define(self, word: str, number: int | None) -> bool:
         """Note what a word says of the cells of the row; returns whether it does."""
         if word == "trowd":
             self._edges = []
             self._covered = 1
+        elif word == "trhdr":
+            self._is_header = True
         elif word in ("clvmgf", "clvmrg"):
             self._covered = -1 if word == "clvmgf" else 0
         elif word == "cellx":
@@ -42,20 +46,21 @@ class Table:
     def row(self) -> None:
         """End the row."""
         if self.cells and len(self._rows) < _MAX_ROWS:
-            self._rows.append((self.cells, self._edges))
+            self._rows.append((self.cells, self._edges, self._is_header))
         self.cells = []
+        self._is_header = False
 
     def write(self, text: TextBuilder) -> None:
         """Write the rows and start anew."""
         if not self._rows:
             return
         known: list[int] = []
-        for edge in sorted({edge for _, edges in self._rows for edge, _ in edges}):
+        for edge in sorted({edge for _, edges, _ in self._rows for edge, _ in edges}):
             if not known or edge - known[-1] > _CLOSE:
                 known.append(edge)
         grid = Grid()
-        for cells, edges in self._rows:
-            grid.add(_placed(cells, edges, known))
+        for cells, edges, header in self._rows:
+            grid.add(_placed(cells, edges, known), header=header)
         grid.write(text)
         for inner in self.after:
             text.include(inner.document("", None))

@@ -50,7 +50,7 @@ KNOWN = (
     | frozenset(
         """
         u f uc plain pard intbl v deleted strike striked super sub nosupersub up dn itap
-        outlinelevel dropcapli trowd clvmgf clvmrg cellx pntext upr ansicpg mac pc pca
+        outlinelevel dropcapli trowd trhdr clvmgf clvmrg cellx pntext upr ansicpg mac pc pca
         """.split()  # noqa: SIM905 - one name a line would hide the list
     )
 )
