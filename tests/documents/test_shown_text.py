@@ -369,6 +369,10 @@ def test_embedded_objects_are_noted() -> None:
         (r"A{\*\do\dptxbx{\dptxbxtext\pard b\par}}\par", "A b"),
         (r"{\upr{no}{\*\ud{\u1055?}}}", "П"),
         (r"A\u8217\rquote s", "A’s"),
+        (
+            r"\deff1{\fonttbl{\f0\fcharset2 Symbol;}{\f1\fcharset204 A;}}\'cf {\f0 a}\plain\'cf",
+            "П αП",
+        ),
         (r"\trowd\cellx1\intbl A\cell\row\trowd\cellx1 b{\footnote c}\cell\row\pard d", "A b c d"),
         (r"{\pard\dropcapli3\dropcapt1 T\par}\pard he start\par b", "The start b"),
         (r"A{\shp{\*\shpinst{\sp{\sn gtextUNICODE}{\sv \u1055?b}}}}\par", "A Пb"),

@@ -48,6 +48,7 @@ class _State:
     struck: bool = False
     script: str = ""
     font: int = 0
+    plain: int = 0  # the font of letters of which nothing is said
     fallback: int = 1
     in_table: bool = False
     nested: bool = False  # what is said of a row is of the inner table
@@ -120,6 +121,7 @@ class _Reader:
                 if word == "fonttbl":
                     end = end_of_group(raw, match.end())
                     self._fonts.read(raw[match.end() : end])
+                    self._decoder = self._fonts.decoder(self._state.font)
                     return end
                 if word == "info" and self._state.reads:
                     end = end_of_group(raw, match.end())
@@ -360,7 +362,7 @@ class _Reader:
 def _changed(state: _State, word: str, number: int | None) -> _State:
     on = number != 0
     if word == "plain":
-        return replace(state, hidden=False, struck=False, script="", font=0)
+        return replace(state, hidden=False, struck=False, script="", font=state.plain)
     if word in SCRIPTS:
         return replace(state, script=SCRIPTS[word] if on else "")
     if word in ("up", "dn"):
@@ -370,9 +372,9 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
         return replace(state, hidden=on)
     if word in ("strike", "striked"):
         return replace(state, struck=on)
-    if word in ("f", "uc") and number is not None:
-        if word == "f":
-            return replace(state, font=number)
+    if word in ("f", "deff", "uc") and number is not None:
+        if word != "uc":
+            return replace(state, font=number, plain=number if word == "deff" else state.plain)
         return replace(state, fallback=max(0, min(number, 100)))
     if word == "pard":
         return replace(state, in_table=False, level=0, initial=False)

@@ -49,7 +49,7 @@ KNOWN = (
     | SIGNS.keys()
     | frozenset(
         """
-        u f uc plain pard intbl v deleted strike striked super sub nosupersub up dn itap
+        u f deff uc plain pard intbl v deleted strike striked super sub nosupersub up dn itap
         outlinelevel dropcapli trowd trhdr clvmgf clvmrg cellx pntext upr ansicpg mac pc pca
         """.split()  # noqa: SIM905 - one name a line would hide the list
     )
