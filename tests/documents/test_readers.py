@@ -141,6 +141,7 @@ def test_html_menus_go_only_where_the_main_part_is_known() -> None:
     ("body", "wanted"),
     [
         ("<p>Hi</p><audio src='a'/><video/><o:p/><del/><p>you<br/>b</p>", "Hi you b"),
+        ("<h:p xmlns:h='x'>A</h:p><h:html/><h:title>no</h:title><h:p>b</h:p>", "A b"),
     ],
 )
 def test_xhtml(body: str, wanted: str) -> None:

@@ -28,7 +28,8 @@ _HEAD = 1 << 16
 
 _SUBSET = re.compile(r"<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>", re.I)
 _INSTRUCTION = re.compile(r"<\?xml-stylesheet(\s[^<>?]*)\?>")
-_MATH = re.compile(r"<(\w+):math\b")
+_PREFIXED = re.compile(r"<(\w+):(?:html|math|svg)\b")
+_PREFIX = re.compile(r"(</?)(\w+):(?=\w)")
 _XHTML = re.compile(r"\s*<\?xml|.{0,400}?<html[^>]*\sxmlns", re.I | re.S)
 _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)[\s/])"
@@ -125,13 +126,13 @@ def located(location: str) -> str:
 def _parsed(page: str) -> Any:
     from selectolax.lexbor import LexborHTMLParser
 
+    if known := {*_PREFIXED.findall(page)}:
+        page = _PREFIX.sub(lambda tag: tag[1] if tag[2] in known else tag[0], page)
     if _XHTML.match(page):
         # The HTML parser treats <audio/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
     page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
     page += "".join(f"<link rel=stylesheet{said}>" for said in _INSTRUCTION.findall(page[:_HEAD]))
-    for space in {*_MATH.findall(page)}:
-        page = re.sub(rf"(</?){space}:", r"\1", page)
     tree = LexborHTMLParser(page)
     for foot in tree.css("tfoot"):
         if foot.parent is not None and foot.next is not None:  # it is shown below the rows
