@@ -38,6 +38,8 @@ _SELF_CLOSED = re.compile(
 )
 """Elements without words in XHTML, except those that never have any."""
 
+_LITERAL = re.compile(r"(<style\b[^<>]*>[^<]*)?<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.S | re.I)
+
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _AT_RULE = re.compile(r"@([\w-]*)([^{};]*)(?:;|\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}?)")
 _IMPORT = re.compile(
@@ -129,6 +131,8 @@ def _parsed(page: str) -> Any:
     if known := {*_PREFIXED.findall(page)}:
         page = _PREFIX.sub(lambda tag: tag[1] if tag[2] in known else tag[0], page)
     if _XHTML.match(page):
+        # The HTML parser takes literal text for a comment.
+        page = _LITERAL.sub(_written_out, page)
         # The HTML parser treats <audio/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
     page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
@@ -139,6 +143,11 @@ def _parsed(page: str) -> Any:
             foot.parent.insert_child(foot)
             foot.decompose()
     return tree
+
+
+def _written_out(literal: re.Match[str]) -> str:
+    sheet, words = literal.groups()
+    return sheet + words if sheet else words.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _write(tree: Any, text: TextBuilder, sheets: Mapping[str, str], location: str) -> None:
