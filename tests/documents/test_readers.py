@@ -143,6 +143,12 @@ def test_html_menus_go_only_where_the_main_part_is_known() -> None:
         ("<p>Hi</p><audio src='a'/><video/><o:p/><del/><p>you<br/>b</p>", "Hi you b"),
         ("<![CDATA[if a < b & c > d]]> e", "if a < b & c > d e"),
         ("<style><![CDATA[p > b:after{content:'x<'}]]></style><p><b>A</b> b</p>", "Ax< b"),
+        (
+            "<epub:switch><epub:case required-namespace='x/MathML'>A</epub:case>"
+            "<epub:default>no</epub:default></epub:switch><epub:switch><epub:case>no</epub:case>"
+            "<epub:default> b</epub:default></epub:switch>",
+            "A b",
+        ),
         ("<h:p xmlns:h='x'>A</h:p><h:html/><h:title>no</h:title><h:p>b</h:p>", "A b"),
     ],
 )

@@ -154,7 +154,7 @@ def _write(tree: Any, text: TextBuilder, sheets: Mapping[str, str], location: st
     if tree.body is not None:
         styles, before, after = _styles(tree, sheets, location)
         content = Content(before, after) if before or after else None
-        Walk(text, _furniture(tree), styles, content).walk(tree.body)
+        Walk(text, _furniture(tree) | _alternatives(tree), styles, content).walk(tree.body)
 
 
 def _styles(tree: Any, sheets: Mapping[str, str], location: str) -> tuple[dict[int, str], ...]:
@@ -267,6 +267,16 @@ def _furniture(tree: Any) -> set[int]:
         for node in tree.css(_FURNITURE)
         if not _is_content(node, notes, inside=node.mem_id in inside)
     }
+
+
+def _alternatives(tree: Any) -> set[int]:
+    """Return the ids of what books have in place of formulas, and of what is for other programs."""
+    found: set[int] = set()
+    for switch in tree.css("epub\\:switch"):
+        read = switch.css_first("[required-namespace$=MathML]")
+        read = read or switch.css_first("epub\\:default") or switch
+        found |= {part.mem_id for part in switch.iter() if part.mem_id != read.mem_id}
+    return found
 
 
 def _is_content(node: Any, notes: set[str], *, inside: bool) -> bool:
