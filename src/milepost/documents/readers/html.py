@@ -27,6 +27,9 @@ _HEAD = 1 << 16
 """Bytes of a page in which it may say its encoding."""
 
 _SUBSET = re.compile(r"<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>", re.I)
+_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]+)\s+([\"'])((?:(?!\2)[^<>]){0,200})\2\s*>")
+_REFERENCE = re.compile(r"&([\w.-]{1,60});")
+_MAX_REFERENCES = 100_000  # of a page to entities of its own, which may each be long
 _INSTRUCTION = re.compile(r"<\?xml-stylesheet(\s[^<>?]*)\?>")
 _PREFIXED = re.compile(r"<(\w+):(?:html|math|svg)\b")
 _PREFIX = re.compile(r"(</?)(\w+):(?=\w)")
@@ -135,7 +138,10 @@ def _parsed(page: str) -> Any:
         page = _LITERAL.sub(_written_out, page)
         # The HTML parser treats <audio/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
-    page = _SUBSET.sub("<!DOCTYPE html>", page, count=1)
+    if subset := _SUBSET.search(page):
+        own = {name: words for name, _, words in _ENTITY.findall(subset[0])}
+        page = f"{page[: subset.start()]}<!DOCTYPE html>{page[subset.end() :]}"
+        page = _REFERENCE.sub(lambda name: own.get(name[1], name[0]), page, count=_MAX_REFERENCES)
     page += "".join(f"<link rel=stylesheet{said}>" for said in _INSTRUCTION.findall(page[:_HEAD]))
     tree = LexborHTMLParser(page)
     for foot in tree.css("tfoot"):
