@@ -117,7 +117,8 @@ def test_books(package: str, page: str, kind: str) -> None:
     parts = {
         "META-INF/container.xml": f"<c><rootfile full-path='{package}'/></c>",
         package: f"<p><metadata><title>Jam & Tea&nbsp;</title></metadata><manifest><item id='a' "
-        f"href='{page}' media-type='{kind}'/></manifest><spine><itemref idref='a'/></spine></p>",
+        f"href='{page}' media-type='{kind}'/><item id='b' href='{page}#b' media-type='{kind}'/>"
+        "</manifest><spine><itemref idref='a'/><itemref idref='b'/></spine></p>",
         page.lower(): "<html><body><p>The lamp burned.</p></body></html>",
     }
     assert read_bytes(zipped(parts), "a.epub").text == "The lamp burned."

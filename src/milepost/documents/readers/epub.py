@@ -101,7 +101,7 @@ def _spine(book: Element, folder: str) -> tuple[list[str], list[str]]:
                 chapters.append(path)
             elif order:
                 others.append(path)
-    return chapters, others
+    return [*dict.fromkeys(chapters)], others  # parts of a page may be listed one by one
 
 
 def _is_page(item: Element) -> bool:
