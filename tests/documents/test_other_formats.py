@@ -30,6 +30,7 @@ from support.office_writer import opendocument, zipped
         ("<p hidden>a</p><p style='display: none'>b</p><p>c<img alt='d'></p>", "c"),
         ("<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>です</p>", "漢字です"),
         ("<div>" * 10_000 + "deep" + "</div>" * 10_000, "deep"),
+        (f"<style>{'x' * 300_000}</style>wide", "wide"),
     ],
     ids=lambda text: text[:20],
 )

@@ -55,7 +55,7 @@ _SCREEN = re.compile(
 )
 _WIDTH = re.compile(r"(min|max)-width:\s*([\d.]+)\s*(px|r?em)")
 _SCREEN_WIDTH = 1280  # pixels, for style sheets that ask
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*)\}")
 _SHOWING = re.compile(
     r"(?:display|visibility|text-decoration|vertical-align|baseline-shift|list-style|position|float|gap"
     r"|justify-content|flex-|opacity|clip|text-indent|font-size|counter-"
