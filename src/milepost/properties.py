@@ -95,7 +95,7 @@ def checked(given: Mapping[str, Any]) -> Properties:
     """Properties that a caller gives, which must be of the right types and sizes.
 
     >>> checked({"year": 2020, "tags": ["a", "b"]})
-    {'year': 2020.0, 'tags': ('a', 'b')}
+    {'year': 2020, 'tags': ('a', 'b')}
     """
     if isinstance(given, Properties):
         return given
@@ -107,7 +107,12 @@ def checked(given: Mapping[str, Any]) -> Properties:
         raise InputError(f"a document has {len(given)} properties", f"at most {MAX_KEYS}")
     made: dict[str, Value] = {}
     for key, value in given.items():
-        if not isinstance(key, str) or not _KEY.fullmatch(key) or len(key) > MAX_KEY:
+        if (
+            not isinstance(key, str)
+            or not _KEY.fullmatch(key)
+            or len(key) > MAX_KEY
+            or key != key.lower()
+        ):
             raise InputError(
                 f"{str(key)[:MAX_KEY]!r} cannot be the key of a property",
                 f"lower-case letters, digits and _ . -, at most {MAX_KEY}, a letter first",
@@ -176,12 +181,15 @@ def _value(value: Any, *, strict: str = "") -> Value | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        if abs(value) < 1e300 and math.isfinite(value):  # an int may be too large for a float
-            return float(value)
+        if abs(value) < 1e300 and math.isfinite(value) and float(value) == value:
+            return value
         if strict:
             raise InputError(
-                f"the property {strict!r} is not a number, or too large", "a number below 1e300"
+                f"the property {strict!r} is not a number, or too large",
+                "a number of at most 15 digits, or a string",
             )
+        if isinstance(value, int):
+            return _value(str(value))
     elif isinstance(value, datetime.date):  # a datetime is one, too
         return f"{value:%Y-%m-%d}"
     elif isinstance(value, str):
@@ -233,10 +241,11 @@ def _text(text: str) -> str:
 
 def _fitting(key: str, value: Value) -> Value:
     """The value as filters compare it: a title may be a number, a date has one form if known."""
-    if key in _TEXTS and isinstance(value, float):
-        return f"{value:.15g}"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if key in _TEXTS and is_number:
+        return str(value) if isinstance(value, int) else f"{value:.15g}"
     if key != "date":
         return value
-    if isinstance(value, float) and value.is_integer() and 1000 <= value <= 9999:
+    if is_number and value in range(1000, 10_000):
         return f"{value:.0f}"
     return (iso_date(value) or value) if isinstance(value, str) else value

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from milepost._display import passage_html, passage_line
 from milepost._numpy import NDArray, np
 from milepost.errors import InputError, WrongType
+from milepost.marks import Mark as Mark
+from milepost.marks import checked_marks, mark_at, page_of, place_in_words, places_at
 from milepost.properties import EMPTY, checked
 from milepost.properties import Value as Value
 from milepost.reading_options import READ_DEFAULTS as READ_DEFAULTS
@@ -23,130 +24,6 @@ from milepost.reading_options import ReadOptions as ReadOptions
 from milepost.wording import whole
 
 Span = tuple[int, int]
-
-MarkKind = Literal[
-    "heading",
-    "message",
-    "attachment",
-    "page",
-    "slide",
-    "sheet",
-    "cell",
-    "row",
-    "time",
-    "line",
-    "hidden",
-    "table",
-    "caption",
-    "columns",
-]
-
-_INSIDE: dict[str, tuple[str, ...]] = {
-    "message": ("attachment", "page", "slide", "sheet", "cell", "row", "time"),
-    "attachment": ("page", "slide", "sheet", "cell", "row", "time"),
-    "sheet": ("row",),
-}
-"""Kinds of marks that end where a mark of this kind begins."""
-
-_NUMBERS = ("page", "hidden", "table")  # kinds whose values are numbers that are computed with
-
-_PLACES = {
-    "message": "mail of {}",
-    "attachment": "attachment {}",
-    "page": "page {}",
-    "slide": "slide {}",
-    "sheet": "sheet {}",
-    "cell": "cell {}",
-    "row": "row {}",
-    "time": "at {}",
-    "hidden": "hidden text",
-}
-"""Kinds of marks that say where a text is, outermost first, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The start of a page, heading, slide or other part at an offset of a text.
-
-    A message ends the attachment before it; an attachment ends the pages, slides and sheets before
-    it; a sheet ends the row before it.
-
-    Attributes:
-        offset: offset in code points; of a heading, that of its first word.
-        kind: ``heading``, a part of the file (``page``; ``slide``; ``sheet`` and ``row`` of
-            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail; ``time`` of
-            subtitles), ``line`` (a line read from an image), ``hidden`` (invisible text that was
-            kept), or a ``table`` (its rows are the lines of the text) with its ``caption`` and
-            ``columns`` at the same offset.
-        value: the number, from 1, in digits (page, slide, row, cell); the name (sheet, attachment);
-            the time as the file has it, in full seconds; the date, YYYY-MM-DD, or ``unknown date``
-            (message); the heading's or caption's text; page, left, top, right and bottom of the box
-            (line); the number of characters (hidden); the numbers of characters of the table and of
-            the lines at its top that name its columns, and where in it rows begin that cannot be
-            split into cells (table); the columns' names, joined by bars (columns).
-        level: 1–6 for a heading (1 = outermost), 0 for the others.
-    """
-
-    offset: int
-    kind: MarkKind
-    value: str
-    level: int = 0
-
-
-def _checked_mark(mark: Mark) -> Mark:
-    numbers = mark.kind in _NUMBERS
-    if not isinstance(mark.value, str) or (
-        numbers and not all(map(str.isdecimal, mark.value.split() or [""]))
-    ):
-        wanted = "digits" if numbers else "str"
-        raise WrongType(f"marks: a {mark.kind} must be {wanted}, not {mark.value!r}")
-    return mark if mark.value.isascii() else replace(mark, value=whole(mark.value))
-
-
-def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
-    """Return the value of the last mark of a kind at or before ``offset``; marks are sorted."""
-    found = None
-    for mark in marks:
-        if mark.offset > offset:
-            break
-        if mark.kind == kind:
-            found = mark.value
-    return found
-
-
-def places_at(marks: Sequence[Mark], offset: int, span: Span | None = None) -> dict[str, str]:
-    """Map the kinds of the parts that contain ``offset`` to their values, outermost first.
-
-    Headings are left out. ``hidden`` is included if hidden text overlaps ``span``, by default the
-    character at ``offset``.
-    """
-    held: dict[str, str] = {}
-    start, end = span or (offset, offset + 1)
-    for mark in marks:
-        if mark.kind == "hidden" and mark.offset < end and mark.offset + int(mark.value) > start:
-            held["hidden"] = mark.value
-    for mark in marks:
-        if mark.offset > offset:
-            break
-        if mark.kind in _PLACES and mark.kind != "hidden":
-            for inner in _INSIDE.get(mark.kind, ()):
-                held.pop(inner, None)
-            held[mark.kind] = mark.value
-    return {kind: held[kind] for kind in _PLACES if kind in held}
-
-
-def page_of(places: dict[str, str]) -> int | None:
-    """Return the page from a result of ``places_at``, None for pages of attachments."""
-    return int(places["page"]) if "page" in places and "attachment" not in places else None
-
-
-def place_in_words(places: dict[str, str]) -> str | None:
-    """Format a result of ``places_at`` for users; None if it is empty.
-
-    >>> place_in_words({"sheet": "Costs", "row": "12"})
-    'sheet Costs, row 12'
-    """
-    return ", ".join(_PLACES[kind].format(value) for kind, value in places.items()) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +81,7 @@ class Document:
             ):
                 raise WrongType(f"{name} must be a tuple of {kind.__name__}")
             object.__setattr__(self, name, tuple(several))
-        object.__setattr__(self, "marks", tuple(map(_checked_mark, self.marks)))
+        object.__setattr__(self, "marks", checked_marks(self.marks, len(self.text)))
         if self.source is not None:
             object.__setattr__(self, "source", str(os.fspath(self.source)))  # it may be a path
         object.__setattr__(self, "text", whole(self.text))

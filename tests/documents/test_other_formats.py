@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from milepost.documents import read_bytes
 from milepost.errors import UnreadableFile
-from milepost.types import mark_at
+from milepost.marks import mark_at
 from support.office_writer import opendocument, zipped
 
 

@@ -214,4 +214,5 @@ def test_keys_of_a_given_document(name: str) -> None:
     assert "kind" not in held
     assert "folder" not in held
     assert held["year"] == 1999.0
+    assert facts(Document(name, "", properties={"kind": "memo"}))["kind"] == "memo"
     assert held.get("document", "") == (("a/b.md", "b.md") if "/" in name else name)

@@ -29,6 +29,7 @@ from milepost.checking.claims.reading import read as read_words
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
+from milepost.marks import mark_at, page_of, place_in_words, places_at
 from milepost.quotes import (
     MAX_WORDS,
     Folded,
@@ -51,7 +52,7 @@ from milepost.search.quoted import (
 )
 from milepost.search.searcher import doubts
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
-from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
+from milepost.types import Document, Mark, Passage
 from milepost.verdicts import CheckResult, Match, Verdict
 
 MAX_PLACES = 50

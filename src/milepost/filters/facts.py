@@ -68,8 +68,8 @@ def _fact(document: Described, key: str) -> Value | None:
     if key == "document":
         parts = _with_slashes(document.name).split("/")
         return _each(*("/".join(parts[first:]) for first in range(len(parts))))
-    if key in ("folder", "kind"):  # of the file
-        return None if document.source is None else _of_path(_with_slashes(document.source), key)
+    if key in ("folder", "kind") and document.source is not None:  # of the file
+        return _of_path(_with_slashes(document.source), key)
     value = document.properties.get(key)
     if key == "language" and isinstance(value, str):
         code = value.replace("_", "-")

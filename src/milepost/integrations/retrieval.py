@@ -99,7 +99,5 @@ def _metadata(passage: Passage, properties: Mapping[str, Value]) -> dict[str, An
 
 
 def _plain(value: Value) -> str | float | bool | list[str]:
-    """A property as JSON has it; whole numbers, which are stored as floats, without a point."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
+    """A property as JSON has it."""
     return list(value) if isinstance(value, tuple) else value

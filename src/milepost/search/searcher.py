@@ -10,6 +10,7 @@ from milepost._numpy import NDArray, np
 from milepost.language.detection import SupportedLanguages
 from milepost.language.numbers import others
 from milepost.language.terms import words_of
+from milepost.marks import mark_at, page_of, place_in_words, places_at
 from milepost.search.notes import filter_matches_none, language_notes, no_match, no_text
 from milepost.search.passages import (
     Core,
@@ -35,7 +36,7 @@ from milepost.search.reranking import Reranker
 from milepost.search.scope import Scope, gather
 from milepost.search.subject import joined, within_reports
 from milepost.store.base import Snapshot
-from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
+from milepost.types import Hit, Passage
 from milepost.wording import is_weak, percentage
 
 Measure = Callable[[str], int]  # measures a text in the unit of the budget

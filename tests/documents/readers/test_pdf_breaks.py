@@ -3,7 +3,7 @@
 import pytest
 
 from milepost.documents.readers.pdf.read import read_pdf
-from milepost.types import mark_at
+from milepost.marks import mark_at
 from support.pdf_writer import PdfPage, check_document, write_pdf
 
 

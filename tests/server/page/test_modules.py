@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from milepost.cli.answer import reflowed
-from milepost.types import Mark, MarkKind, place_in_words, places_at
+from milepost.marks import MarkKind, place_in_words, places_at
+from milepost.types import Mark
 from milepost.wording import in_words
 from support.browser_page import Tabs, ready
 

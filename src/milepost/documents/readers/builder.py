@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from milepost.documents.readers.scripts import Look, signed
+from milepost.marks import MarkKind
 from milepost.properties import EMPTY
-from milepost.types import Document, Mark, MarkKind, Value
+from milepost.types import Document, Mark, Value
 from milepost.wording import counted
 
 _CAPTION = re.compile(

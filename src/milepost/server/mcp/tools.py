@@ -17,12 +17,13 @@ from milepost.documents import split
 from milepost.errors import InputError, UnknownDocument
 from milepost.exports.records import shared_record
 from milepost.index.naming import document_id, short_id
+from milepost.marks import mark_at, page_of, place_in_words, places_at
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library, notes_of
 from milepost.server.mcp import results
 from milepost.server.mcp.budget import MOST, TEXT_SHARE, fitted
 from milepost.store import DocumentInfo
-from milepost.types import Passage, mark_at, page_of, place_in_words, places_at
+from milepost.types import Passage
 from milepost.wording import counted, nothing_reaches, without_options
 
 _CHARACTERS = 6  # characters a token at most, on average: what is read before it is counted

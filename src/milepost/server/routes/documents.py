@@ -44,7 +44,7 @@ class Summary(BaseModel):
     sentences: int
     pdf: bool = Field(description="Whether its pages can be shown as pictures.")
     uploaded: bool = Field(description="Whether its file goes when the document is removed.")
-    properties: dict[str, bool | float | str | list[str]] = Field(
+    properties: dict[str, bool | int | float | str | list[str]] = Field(
         description="Title, author, date and what else is known, for `where`."
     )
     reference: Reference | None = Field(description="Author, title and date, for people.")
