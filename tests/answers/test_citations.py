@@ -248,3 +248,27 @@ def test_sources_and_records_show_it(
     assert sentence.strip() == f"“{FEW}”, but by [2]: {score}"
     assert second.endswith(" · probably supported")
     assert not Answer(answer, citations, ()).grounded
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ('Gold "melts at 1064 degrees" [1].', "verbatim"),
+        ('According to the note, it is "1064 degrees" at which gold melts [1].', "verbatim"),
+        ('It is "Gold" [1].', "verbatim"),
+        ('It is not "Gold" that melts at 1064 degrees [1].', "contradicted"),
+        ('"Gold" never melts at 1064 degrees [1].', "contradicted"),
+        ('"Gold" melts at 9 degrees [1].', "contradicted"),
+        ("Gold melts at 9 degrees [1].", "contradicted"),
+        ('Napoleon lost the battle for "1064 degrees" of longitude [1].', "unsupported"),
+        ('The sum of it all is "Gold melts at 1064 degrees" [1].', "verbatim"),
+    ],
+)
+def test_what_a_sentence_says_beside_its_quote_counts(
+    index: Index, answer: str, verdict: str
+) -> None:
+    text = index.document("note.txt").text
+    note = Passage(text, "note.txt", None, 0, len(text), 0.9, (), None, None)
+    (citation,) = judged(index, [note], answer)
+    assert citation.verdict == verdict
+    assert bool(citation.quotes) == (verdict == "verbatim")

@@ -110,8 +110,8 @@ def answer(
         question: in words.
         passages: best first, at least one; they are numbered from 1 in this order.
         endpoint: where the language model is.
-        check: ``Index.check`` of the index that the passages are from: sentences that quote nothing
-            are checked by it. None: they get the verdict ``unquoted``.
+        check: ``Index.check`` of the index that the passages are from: sentences are checked by it,
+            but for what they quote. None: those that quote nothing get the verdict ``unquoted``.
 
     Yields:
         ``Thinking`` where the model thinks first; ``Piece`` by piece the text; when it is whole, a

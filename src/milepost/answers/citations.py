@@ -24,12 +24,13 @@ Verdict = Literal[
 ]
 """What holds of a citation:
 
-- ``verbatim``: the sentence, or what it quotes, stands in the passage word for word.
-- ``near``: the sentence stands in the passage but for some words.
-- ``supported``, ``contradicted``: it quotes nothing, and a sentence of the passage says so, or says
-  something else in an exact point.
+- ``verbatim``: the sentence, or what it quotes, stands in the passage word for word. Once checked,
+  the passage does not contradict what is said beside a quote, but may be only related to it.
+- ``near``: the sentence stands in the passage but for some words, none of which contradicts it.
+- ``supported``: it quotes nothing, and a sentence of the passage says so in other words.
+- ``contradicted``: a sentence of the passage says something else in an exact point.
 - ``related``: it quotes nothing, and the passage is about it: it may support or contradict it.
-- ``unsupported``: it quotes nothing, and the passage is not about it, or improbably.
+- ``unsupported``: the passage is not about it, or improbably.
 - ``unquoted``: it quotes nothing from the passage, and it was not checked further.
 - ``misquoted``: it puts words in quotation marks that none of the passages it cites has.
 - ``missing``: there is no passage of that number.
@@ -169,6 +170,16 @@ def _quotes(sentence: str) -> list[str]:
         for match in _QUOTED.finditer(sentence)
         if _WORD.search(match[0])
     ]
+
+
+def outside_quotes(sentence: str) -> str:
+    """What a sentence says outside quotation marks."""
+    return _QUOTED.sub(" ", sentence)
+
+
+def without_marks(sentence: str) -> str:
+    """The words of a sentence and of its quotes, without the quotation marks."""
+    return _QUOTED.sub(lambda match: next(filter(None, match.groups())), sentence)
 
 
 def find_quote(quote: str, passage: str) -> Span | None:

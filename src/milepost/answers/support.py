@@ -7,12 +7,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Protocol
 
-from milepost.answers.citations import Citation, Support
+from milepost.answers.citations import Citation, Support, outside_quotes, without_marks
+from milepost.checking.claims.vocabulary import NEGATIONS
 from milepost.errors import BadQuestion
+from milepost.language.terms import STOP_WORDS, terms
 from milepost.types import Hit, Passage
 from milepost.verdicts import CheckResult, Match
 
 LIKELY = 0.5  # the probability from which a passage supports a sentence: that of Index.check
+_SMALL = STOP_WORDS - NEGATIONS  # words that claim nothing beside a quote
 _PASSAGES = 20  # passages that a check gives: the cited one need not be the best
 
 
@@ -28,9 +31,12 @@ class Checker(Protocol):
 def with_support(
     citations: Iterable[Citation], passages: Sequence[Passage], check: Checker
 ) -> Iterator[Citation]:
-    """Judge the citations that quote nothing; the others stay as they are.
+    """Judge the citations that quote nothing, and sentences that say more than what they quote.
 
-    Each sentence is checked once, against the documents of all passages.
+    Such a sentence stays ``verbatim`` unless the passage contradicts it, or is not about it and
+    its quotes are not the most of it: a probability says little of a few words around a quote.
+    One whose rest is only related may be false. Each sentence is checked once, against the
+    documents of all passages.
     """
     names = list(dict.fromkeys(passage.document for passage in passages))
 
@@ -42,12 +48,31 @@ def with_support(
             return None
 
     for citation in citations:
-        if citation.verdict != "unquoted":
+        beside = _beside(citation.sentence) if citation.verdict == "verbatim" else 0.0
+        found = None
+        if citation.verdict == "unquoted" or beside:
+            found = checked(without_marks(citation.sentence))
+        if found is None:
             yield citation
             continue
-        found = checked(citation.sentence)
-        passage = passages[citation.number - 1]
-        yield citation if found is None else _judged(citation, passage, passages, found)
+        bare = replace(citation, quotes=(), spans=())
+        judged = _judged(bare, passages[citation.number - 1], passages, found)
+        is_worse = judged.verdict == "contradicted" or (
+            judged.verdict == "unsupported" and beside >= 0.5
+        )
+        yield judged if is_worse or not beside else citation
+
+
+def _beside(sentence: str) -> float:
+    """The share of its words, but for small ones, that a sentence has beside its quotes, 0–1.
+
+    0 for a sentence without quotes.
+    """
+    outside = outside_quotes(sentence)
+    if outside == sentence:
+        return 0.0
+    words = len(terms(without_marks(sentence), _SMALL))
+    return min(1.0, len(terms(outside, _SMALL)) / max(1, words))
 
 
 def _judged(
@@ -56,6 +81,8 @@ def _judged(
     places = [each for each in found.places if _shared(passage, each.document, each)]
     spans = tuple((each.start, each.end) for each in places)
     if places and found.verdict in ("verbatim", "near"):
+        if all(any(each.kind for each in place.differences) for place in places):
+            return replace(citation, verdict="contradicted", spans=spans)
         return replace(citation, verdict=found.verdict, spans=spans)
     if places and found.verdict in ("supported", "contradicted"):
         support = _best(found.passages, lambda document, hit: _shared(places[0], document, hit))

@@ -86,9 +86,9 @@ def ask(
     """Answer QUESTION from the passages that a search finds.
 
     A language model of your choice writes the answer and cites the passages: [1]. Every citation is
-    checked: whether the sentence, or what it quotes, is in the passage word for word, and, if it
-    quotes nothing, whether the passage supports it, and with what probability. Exit code 1: no
-    passage was found, or no sentence is backed by one.
+    checked: whether the sentence, or what it quotes, is in the passage word for word, and whether
+    the passage supports or contradicts what it does not quote, and with what probability. Exit code
+    1: no passage was found, or no sentence is backed by one.
     """
     remote = chosen_endpoint(endpoint, model_name)
     asked = options.ask(question)
