@@ -36,7 +36,12 @@ Verdict = Literal[
 - ``missing``: there is no passage of that number.
 """
 
-_CITED = re.compile(r"\s?[\[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]")
+# In a range, longer numbers are years.
+_ONE = r"(?:passages?\s+)?(?:\d{1,2}\s*[-‐‑–]\s*\d{1,2}|\d{1,4})"
+_CITED = re.compile(
+    rf"\s?[\[【]\s*({_ONE}(?:\s*[,;]\s*{_ONE})*)\s*[\]】](?:\(#[^\s()]*\))?", re.IGNORECASE
+)
+"""Numbers in brackets, also as a link in Markdown: ``[1]``, ``[1, 3-4]``, ``[Passage 1](#1)``."""
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」")
 _WORD = re.compile(r"\w{2}")
 _EDGES = " \t\n.,;:!?…"
@@ -105,7 +110,7 @@ def cited_sentences(answer: str) -> Iterator[tuple[Span, str, tuple[int, ...]]]:
             for match in _CITED.finditer(answer, start, end)
             if not any(low <= match.start(1) < high for low, high in quoted)
         ]
-        numbers = [int(each) for match in marks for each in re.findall(r"\d+", match[1])]
+        numbers = [number for match in marks for number in _numbers(match[1])]
         words = answer[start:end]
         for match in reversed(marks):
             words = words[: match.start() - start] + words[match.end() - start :]
@@ -119,6 +124,12 @@ def cited_sentences(answer: str) -> Iterator[tuple[Span, str, tuple[int, ...]]]:
         held = (start, end), words, tuple(dict.fromkeys(numbers))
     if held:
         yield held
+
+
+def _numbers(cited: str) -> Iterator[int]:
+    for part in re.split("[,;]", cited):
+        ends = [int(each) for each in re.findall(r"\d+", part)]
+        yield from range(min(ends), max(ends) + 1)
 
 
 def _joined(sentences: Sequence[Span], quoted: Sequence[Span]) -> Iterator[Span]:

@@ -7,7 +7,9 @@ import { Points } from "./points.js";
 import { library, placeOf } from "./state.js";
 import { count, percent } from "./words.js";
 
-const CITED = /\s?[[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]/g;
+// As in answers/citations.py.
+const ONE = String.raw`(?:passages?\s+)?(?:\d{1,2}\s*[-‐‑–]\s*\d{1,2}|\d{1,4})`;
+const CITED = new RegExp(String.raw`\s?[[【]\s*(${ONE}(?:\s*[,;]\s*${ONE})*)\s*[\]】](?:\(#[^\s()]*\))?`, "gi");
 const VERDICTS = {
   verbatim: "word for word",
   near: "nearly word for word",
@@ -117,7 +119,7 @@ function withLinks(text, { passages, citations }) {
   let at = 0;
   for (const match of text.matchAll(CITED)) {
     const offset = points.offset(match.index + match[0].search(/\d/));
-    const numbers = match[1].split(/[,;]/).map(Number);
+    const numbers = match[1].split(/[,;]/).flatMap(numbersOf);
     const links = numbers.map((number) => {
       const about = citations.find((one) => one.number === number && one.start <= offset && offset < one.end);
       return about ? link(about, passages[number - 1]) : `[${number}]`; // inside of quotation marks
@@ -126,6 +128,13 @@ function withLinks(text, { passages, citations }) {
     at = match.index + match[0].length;
   }
   return [...parts, text.slice(at)];
+}
+
+/** The numbers from the lower to the higher end of a range, or the one that it is. */
+function numbersOf(part) {
+  const ends = part.match(/\d+/g).map(Number);
+  const lowest = Math.min(...ends);
+  return Array.from({ length: Math.max(...ends) - lowest + 1 }, (_, at) => lowest + at);
 }
 
 /** What else is about it, in words, where the result is not. */
