@@ -82,8 +82,11 @@ def test_a_redirect_is_not_followed(status):
 
 
 def test_answers_that_are_never_readable():
-    with serving(b"{}") as chat, pytest.raises(NoResponse, match="unknown form"):
+    with serving(b"{}") as chat, pytest.raises(NoResponse, match="unknown form") as error:
         endpoint(chat, tries=2).ask(ASKED)
+    assert isinstance(error.value, MilepostError)
+    assert str(error.value).startswith(f"{chat.url}/chat/completions: its answer")
+    assert str(error.value).endswith("; try: the same question again")
 
 
 def test_a_slow_answer_ends_in_time():

@@ -39,7 +39,7 @@ _ENDING, _OPTION = "/chat/completions", "--endpoint"
 Message = dict[str, str]
 
 
-class NoResponse(Exception):
+class NoResponse(MilepostError):
     """The endpoint works, but this one request got no usable answer."""
 
 
@@ -154,6 +154,10 @@ class Endpoint:
         """End the request that runs, from any thread: it fails, and no further one is tried."""
         self._line.cut()
 
+    def no_response(self, problem: str) -> NoResponse:
+        """The error that says why a request got no usable answer."""
+        return NoResponse(f"{self.url}: {problem}", "the same question again")
+
     def ask(self, messages: Sequence[Message], temperature: float | None = None) -> str:
         """The answer's text, once it is whole.
 
@@ -213,11 +217,11 @@ class Endpoint:
                 problem, unread = f"its answer has an unknown form ({error})", True
             problem = self._without_secrets(problem)
             if begun:
-                raise NoResponse(f"the answer broke off: {problem}")
+                raise self.no_response(f"the answer broke off: {problem}")
             if number < self._tries:
                 self._pause(problem, number, asked)
         if unread:
-            raise NoResponse(problem)
+            raise self.no_response(problem)
         raise MilepostError(
             f"{self.url}: {problem} (tried {self._tries} times)",
             f"{'wait, or raise its limit' if limited else 'check that it runs'}; then the same "
@@ -242,7 +246,7 @@ class Endpoint:
         """The problem and the wait asked for, where another try may help; else raises."""
         problem = self._without_secrets(f"HTTP {error.code}{_said(error)}")
         if error.code in _THIS_ONE:
-            raise NoResponse(problem)
+            raise self.no_response(problem)
         if error.code in _AGAIN:
             return problem, _seconds(error.headers.get("Retry-After"))
         hints = {
@@ -264,7 +268,7 @@ class Endpoint:
         if wait > 3:
             self._report(f"{problem}; again in {wait:.0f} s")
         if self._line.ended.wait(wait):
-            raise NoResponse(problem)
+            raise self.no_response(problem)
 
     def _pace(self) -> None:
         now = time.monotonic()

@@ -140,7 +140,6 @@ def _ask(
 ) -> _Outcome:
     """Ask the language model; ``aloud``: print what it writes as it comes."""
     from milepost.answers import Answer, Piece, Thinking, answer
-    from milepost.chat import NoResponse
 
     outcome = _Outcome()
     with closing(answer(asked.query.text, passages, remote, asked.index.check)) as events:
@@ -157,8 +156,6 @@ def _ask(
                         sys.stdout.write("\n</think>\n\n")  # as the model set it apart
                 elif isinstance(event, Answer):
                     outcome.answer = event
-        except NoResponse as error:
-            outcome.error = MilepostError(f"{remote.url}: {error}", "the same command again")
         except MilepostError as error:
             outcome.error = error
     if aloud and outcome.text:

@@ -210,7 +210,7 @@ def synthesize(
                 counts["dropped: no answer that can be read"] += 1
                 if unanswered >= _IN_A_ROW:
                     raise MilepostError(
-                        f"{endpoint.url}: {error} ({unanswered} times in a row)",
+                        f"{error.problem} ({unanswered} times in a row)",
                         "check --model; what was written is kept",
                     ) from error
                 continue

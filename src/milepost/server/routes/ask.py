@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from milepost.answers import Answer, Citation, Piece, Thinking, answer
-from milepost.chat import Endpoint, NoResponse
+from milepost.chat import Endpoint
 from milepost.errors import MilepostError
 from milepost.exports.records import answer_record, shared_record
 from milepost.search import SearchResult
@@ -102,8 +102,6 @@ async def _events(
         following = partial(next, written, None)
         while event := await run_sync(following, limiter=_writers, abandon_on_cancel=True):
             yield await run_sync(_event, event, state.library)
-    except NoResponse as error:
-        yield _error(state, f"{remote.url}: {error}; try: the same question again")
     except MilepostError as error:
         yield _error(state, message_of(error))
     except Exception:
