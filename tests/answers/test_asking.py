@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 
+import pytest
+
 from milepost.answers import answer
 from milepost.answers.asking import RULES, messages
-from milepost.chat import Endpoint
+from milepost.chat import Endpoint, NoResponse
 from milepost.types import Passage
-from support.chat_server import Chat, Stream, serving
+from support.chat_server import Chat, Reply, Stream, event, serving
 
 BEES = "Bees build cells of wax. The queen lays the eggs."
 GOLD = "Gold melts at 1064 degrees."
@@ -31,6 +33,39 @@ def events(model: Chat, passages: Sequence[Passage] = PASSAGES) -> list[object]:
 def test_an_answer_that_was_cut() -> None:
     with serving(Stream(["Bees build"], reason="length")) as model:
         assert events(model)[-1].cut
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (
+            Stream([event({"refusal": "I am "}), event({"refusal": "sorry."})]),
+            "the language model refused: I am sorry.",
+        ),
+        (Stream([], reason="content_filter"), "gave no text (content_filter)"),
+        (
+            Stream([event({"tool_calls": [{"index": 0}]})], reason="tool_calls"),
+            "gave no text (tool_calls)",
+        ),
+        (Stream(["<think>Long", " thoughts"], reason="length"), "gave no text (length)"),
+        (Stream([]), "gave no text (stop)"),
+        (
+            Reply({"choices": [{"message": {"refusal": "I am\nsorry."}}]}),
+            "the language model refused: I am sorry.",
+        ),
+        (
+            Reply({"choices": [{"message": {"role": "a"}, "finish_reason": "tool_calls"}]}),
+            "gave no text (tool_calls)",
+        ),
+    ],
+)
+def test_an_answer_without_text_is_an_error_with_its_reason(
+    reply: Stream | Reply, why: str
+) -> None:
+    with serving(reply) as model, pytest.raises(NoResponse) as error:
+        events(model)
+    assert len(model.requests) == 1
+    assert why in str(error.value)
 
 
 def test_what_is_sent() -> None:

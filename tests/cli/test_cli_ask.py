@@ -144,6 +144,7 @@ def test_an_endpoint_that_is_down(cli: Any, model: list[str], db: Path) -> None:
         (refused(500, "out of memory"), "out of memory (tried 2 times)", False),
         (Reply(b"<html>", headers={"Content-Type": "text/html"}), "unknown form", True),
         (Stream([b'data: {"error": {"message": "crashed"}}\n\n']), "crashed", False),
+        (Stream([], reason="content_filter"), "gave no text (content_filter)", False),
     ],
 )
 def test_an_endpoint_that_refuses_or_talks_nonsense(

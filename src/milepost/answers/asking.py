@@ -10,7 +10,7 @@ from pathlib import Path
 from milepost._typed import typed
 from milepost.answers.citations import Citation, check_citations, cited_sentences
 from milepost.answers.support import Checker, with_support
-from milepost.chat import Endpoint, Message, Restart, Thought
+from milepost.chat import REFUSED, Endpoint, Message, Restart, Thought
 from milepost.types import Passage
 
 RULES = """\
@@ -118,7 +118,7 @@ def answer(
         ``Citation`` for each passage that a sentence cites; at the end the ``Answer``.
 
     Raises:
-        NoResponse: the endpoint gave no usable answer, or it broke off.
+        NoResponse: the endpoint gave no usable answer, or it broke off, or the model refuses.
         MilepostError: the endpoint cannot be reached or refuses all requests.
     """
     stream = endpoint.stream(messages(question, passages))
@@ -139,6 +139,10 @@ def answer(
             yield Piece(piece)
     finally:
         stream.close()
+    if reason.startswith(REFUSED):
+        raise endpoint.no_response(f"the language model {reason}")
+    if not text.strip():
+        raise endpoint.no_response(f"the language model gave no text ({reason})")
     judged: Iterable[Citation] = check_citations(text, passages)
     if check is not None:
         judged = with_support(judged, passages, check)

@@ -8,6 +8,7 @@ Refuses: to know documents, passages or prompts; to follow redirects, to show th
 from milepost.chat.endpoint import Endpoint as Endpoint
 from milepost.chat.endpoint import Message as Message
 from milepost.chat.endpoint import NoResponse as NoResponse
+from milepost.chat.reading import REFUSED as REFUSED
 from milepost.chat.thinking import Restart as Restart
 from milepost.chat.thinking import Thought as Thought
 from milepost.chat.thinking import without_thoughts as without_thoughts

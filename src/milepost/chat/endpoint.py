@@ -178,7 +178,8 @@ class Endpoint:
         generator closes the connection, so that the endpoint can stop.
 
         Returns:
-            The generator's value is why the answer ended: ``stop``, ``length`` (it was cut) …
+            The generator's value is why the answer ended: ``stop``, ``length`` (it was cut) …, or
+            ``REFUSED`` and what the model says.
 
         Raises:
             NoResponse: this request cannot be answered, its answers cannot be read, or one has

@@ -10,6 +10,9 @@ from typing import Any
 
 _LARGEST = 4 << 20  # bytes of an answer
 
+REFUSED = "refused: "
+"""What the reason of an answer begins with where the model refuses; its words follow."""
+
 Reading = Callable[[http.client.HTTPResponse, float], Generator[str, None, str]]
 """A response and a timeout in seconds to pieces of an answer, and why they end."""
 
@@ -28,7 +31,7 @@ def streamed(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[st
     """
     if answer.headers.get_content_type() == "application/json":
         return (yield from whole(answer, timeout_s))
-    reason, size, events = "", 0, 0
+    reason, refusal, size, events = "", "", 0, 0
     end = time.monotonic() + timeout_s
     while line := answer.readline(_LARGEST + 1):
         size += len(line)
@@ -40,9 +43,10 @@ def streamed(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[st
             continue
         data = line.removeprefix(b"data:").strip()
         if data == b"[DONE]":
-            return reason or "stop"
-        piece, ended = _delta(data)
+            return _reason(reason or "stop", refusal)
+        piece, ended, refused = _delta(data)
         events += 1
+        refusal += refused
         end = time.monotonic() + timeout_s
         reason = ended or reason
         if piece:
@@ -51,11 +55,15 @@ def streamed(answer: http.client.HTTPResponse, timeout_s: float) -> Generator[st
         raise ValueError("no events of a chat completion")
     if not reason:
         raise http.client.HTTPException("the connection ended")
-    return reason
+    return _reason(reason, refusal)
 
 
-def _delta(data: bytes) -> tuple[str, str]:
-    """The text of an event, and why the answer ends there, each "" for none."""
+def _reason(reason: str, refusal: str) -> str:
+    return REFUSED + " ".join(refusal.split())[:200] if refusal.strip() else reason
+
+
+def _delta(data: bytes) -> tuple[str, str, str]:
+    """The text of an event, why the answer ends there, and a refusal's text, each "" for none."""
     try:
         event: Any = json.loads(data)
     except RecursionError as error:
@@ -68,14 +76,14 @@ def _delta(data: bytes) -> tuple[str, str]:
     try:
         choices = event["choices"]
         if not choices:  # the counts of tokens come last, without a choice
-            return "", ""
+            return "", "", ""
         delta, reason = choices[0].get("delta") or {}, choices[0].get("finish_reason")
-        content = delta.get("content")
+        content, refusal = delta.get("content"), delta.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError("no choices[0].delta") from error
     if not isinstance(content, str | None):
         raise ValueError("its content is not text")  # noqa: TRY004
-    return content or "", str(reason or "")
+    return content or "", str(reason or ""), str(refusal or "")
 
 
 def _read_whole(answer: http.client.HTTPResponse, timeout_s: float) -> bytes:
@@ -98,9 +106,12 @@ def _text_of(data: bytes) -> tuple[str, str]:
     """The text of a completion, and why it ended: ``stop`` where that is not said."""
     try:
         choice = json.loads(data)["choices"][0]
-        content, reason = choice["message"]["content"], choice.get("finish_reason")
+        message, reason = choice["message"], choice.get("finish_reason")
+        refusal = message.get("refusal")
+        is_said = refusal or (reason or "stop") != "stop"  # why there may be no content
+        content = message.get("content") if is_said else message["content"]
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("no choices[0].message.content") from error
     if not isinstance(content, str | None):
         raise ValueError("its content is not text")  # noqa: TRY004 - all of these are one mistake
-    return content or "", str(reason or "stop")  # without content some endpoints say they refuse
+    return content or "", _reason(str(reason or "stop"), str(refusal or ""))
