@@ -107,6 +107,17 @@ def test_the_places_and_quotes_of_citations() -> None:
     assert (citation.quotes, citation.spans) == (("cells of gold",), ())
 
 
+def test_the_place_of_a_quote_is_in_the_best_sentence_that_has_it() -> None:
+    text = "Title: a guild of goldsmiths\n\nBees hum. The guild of goldsmiths weighs gold and lead."
+    (found,) = fake_index({"guild": text}).search("who weighs gold and lead", k=1)
+    whole = Passage(text, "guild", None, 0, len(text), 0.9, found.hits, None, None)
+    (citation,) = check_citations('It is the "guild of goldsmiths" [1].', [whole])
+    (place,) = citation.spans
+    assert place[0] == text.rindex("guild")
+    (citation,) = check_citations('It is a "guild" of "bees" [1].', [whole])
+    assert text[slice(*citation.spans[1])] == "Bees"
+
+
 EDGES = " \t\n.,;:!?…"
 PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and few\u00a0complained."
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from milepost.documents import split
 from milepost.quotes import fold, occurrences, stripped
-from milepost.types import Passage, Span
+from milepost.types import Hit, Passage, Span
 
 Verdict = Literal[
     "verbatim",
@@ -166,12 +166,20 @@ def _verdict(
     if lost:
         return "misquoted", tuple(lost), ()
     words = quotes or [sentence]
-    spans = {quote: find_quote(quote, passage.text) for quote in words}
+    spans = {quote: _place(quote, passage) for quote in words}
     held = {quote: span for quote, span in spans.items() if span is not None}
     if not held:
         return "unquoted", (), ()
-    places = tuple((passage.start + start, passage.start + end) for start, end in held.values())
-    return "verbatim", tuple(held), places
+    return "verbatim", tuple(held), tuple(held.values())
+
+
+def _place(quote: str, passage: Passage) -> Span | None:
+    """Where a quote stands in the document: in the best sentence that has it, else first."""
+    parts: list[Hit | Passage] = [*passage.hits, passage]
+    for part in parts:
+        if span := find_quote(quote, part.text):
+            return part.start + span[0], part.start + span[1]
+    return None
 
 
 def _quotes(sentence: str) -> list[str]:
