@@ -73,6 +73,33 @@ def test_one_error_says_what_is_wrong(
     assert len(message) < 300
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "known"),
+    [
+        ("GET", "/documents?wher=x&limit=1", "; try: cursor, limit, where"),
+        ("DELETE", "/documents/x?wher=true", "; try: now"),
+        ("POST", "/search?wher=x", ""),
+        ("HEAD", "/health?wher=x", ""),
+    ],
+)
+def test_an_unknown_parameter_is_refused(
+    client: httpx2.Client, method: str, path: str, known: str
+) -> None:
+    got = client.request(method, path, json={"question": "wax"} if method == "POST" else None)
+    assert got.status_code == 422
+    if method != "HEAD":
+        error = got.json()["error"]
+        assert error["message"] == f"query.wher: there is no such field{known}"
+        assert error["param"] == "query.wher"
+
+
+@pytest.mark.parametrize("path", ["/?x=1", "/page/main.js?x=1", "/v1/models?api-version=1"])
+def test_the_page_and_clients_of_openai_may_add_parameters(
+    client: httpx2.Client, path: str
+) -> None:
+    assert client.get(path).status_code == 200
+
+
 def test_what_is_not_json_is_told_the_content_type(client: httpx2.Client) -> None:
     got = client.post(TEXTS, content=b'{"input":"x"}', headers={"content-type": "text/plain"})
     assert got.status_code == 422

@@ -71,7 +71,7 @@ def test_a_pdf_has_pages_and_boxes(writable) -> None:
     ).json()
     assert place["pages"] == [{"page": 1, "width": 300.0, "height": 200.0}]
     assert all(40 <= box["left"] < box["right"] < 260 for box in place["boxes"])
-    picture = client.get(f"/documents/{identity}/pages/1.png", params={"scale": 2})
+    picture = client.get(f"/documents/{identity}/pages/1.png", params={"scale": 2, "version": "1"})
     assert picture.headers["content-type"] == "image/png"
     image = Image.open(io.BytesIO(picture.content))
     assert image.size == (600, 400)

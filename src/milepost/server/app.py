@@ -32,7 +32,7 @@ from milepost.server.page_files import page_file
 from milepost.server.prefix import Heads
 from milepost.server.routes import ask, check, documents, embeddings, pages, search, status
 from milepost.server.settings import ServeSettings
-from milepost.server.state import State
+from milepost.server.state import KNOWN, State
 from milepost.types import Document, ReadOptions
 
 
@@ -64,8 +64,9 @@ def create_app(
         lifespan=_lifespan,
     )
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources, known)
-    for routes in (embeddings, search, ask, check, documents, pages, status):
-        app.include_router(routes.router)
+    app.include_router(embeddings.router)  # clients of OpenAI's API add parameters of their own
+    for routes in (search, ask, check, documents, pages, status):
+        app.include_router(routes.router, dependencies=[KNOWN])
     app.add_api_route("/", partial(page_file, "index.html"), include_in_schema=False)
     app.add_api_route("/page/{name}", page_file, include_in_schema=False)
     if find_spec("mcp") is not None:

@@ -126,11 +126,11 @@ async def _invalid(request: Request, error: RequestValidationError) -> JSONRespo
     first = max(error.errors(), key=lambda each: len(each["loc"]))
     parts = [str(part) for part in first["loc"] if not _TYPE.match(str(part))]
     where = ".".join(parts[:4])[:100]
-    said = first["msg"]
+    said = first.get("msg", "")
     if "UploadFile" in said:
         said = "a file with a name is needed; try: curl -F file=@PATH"
     if first["type"] == "extra_forbidden":
-        said = "there is no such field" + _known(request)
+        said = "there is no such field" + _known(request, parts[0])
     if first["type"] == "json_invalid":
         where, said = "body", f"not JSON: {first['ctx']['error']} (character {parts[1]})"
     if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
@@ -138,10 +138,13 @@ async def _invalid(request: Request, error: RequestValidationError) -> JSONRespo
     return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
 
 
-def _known(request: Request) -> str:
-    """A hint with the fields that a body of this address may have."""
-    body = getattr(request.scope.get("route"), "body_field", None)
+def _known(request: Request, part: str) -> str:
+    """A hint with the fields that a part of a request to this address, body or query, may have."""
+    route = request.scope["route"]
+    body = route.body_field
     fields = getattr(body.field_info.annotation, "model_fields", {}) if body else {}
+    if part == "query":
+        fields = [each.alias for each in route.dependant.query_params]
     return f"; try: {', '.join(fields)}" if fields else ""
 
 

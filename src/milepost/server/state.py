@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar, cast
 import anyio
 from anyio.to_thread import run_sync
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
 
 from milepost.documents.isolated import Isolated
 from milepost.encoder import Encoder
@@ -81,6 +82,17 @@ async def _look(state: ServerState) -> None:
 
 FOLLOWED = Depends(_look)
 """Has a request answered of the files as they are now, which takes a second at most."""
+
+
+async def _known(request: Request) -> None:
+    known = {each.alias for each in request.scope["route"].dependant.query_params}
+    for name in request.query_params:
+        if name not in known:
+            raise RequestValidationError([{"loc": ("query", name), "type": "extra_forbidden"}])
+
+
+KNOWN = Depends(_known)
+"""Refuses query parameters that a route does not have: a filter of another name filters nothing."""
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T:

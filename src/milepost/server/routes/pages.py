@@ -111,6 +111,7 @@ def picture(
     identity: str,
     page: int,
     scale: Annotated[float, Query(ge=0.1, le=4.0)] = 1.5,
+    version: Annotated[str, Query(description="For caches: another for a changed file.")] = "",
 ) -> Response:
     """A page of a PDF as a picture; ``scale`` is pixels a point."""
     path = _pdf(state, state.library.info(identity))
