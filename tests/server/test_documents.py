@@ -90,6 +90,18 @@ def test_files_without_a_name_are_refused(writable, name: str) -> None:
     assert upload(client, name, b"text").status_code == 422
 
 
+def test_files_of_one_name_in_one_upload_are_refused(writable) -> None:
+    running, client = writable
+    files = [("file", (name, b"text")) for name in ("one.txt", "same.txt", "y/same.txt")]
+    got = client.post("/documents", files=files)
+    assert got.status_code == 422
+    said = "2 files are named same.txt; try: one in each request"
+    assert got.json()["error"]["message"] == said
+    running.indexed(client)
+    listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert not {"one.txt", "same.txt"} & {each["name"] for each in listed}
+
+
 def test_a_file_that_cannot_be_read_is_reported(writable) -> None:
     running, client = writable
     upload(client, "broken.pdf", b"%PDF-1.4 nothing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic import BaseModel, Field, SecretStr
 
 from milepost.documents import reader_process, recognition
 from milepost.documents.sidecar import described
-from milepost.errors import StorageFull, UnknownDocument
+from milepost.errors import InputError, StorageFull, UnknownDocument
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index import RemovalReport
@@ -146,6 +147,9 @@ def upload(
     names = [  # all, before one is kept
         safe_name(each.filename or "", pictures=state.library.pictures) for each in file
     ]
+    for name, number in Counter(names).items():
+        if number > 1:  # each would replace the one before
+            raise InputError(f"{number} files are named {name}", "one in each request")
     with state.library.changing:
         kept = [_keep(state, name, each) for name, each in zip(names, file, strict=True)]
         state.indexer.add([path for path, _ in kept])
