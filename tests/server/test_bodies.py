@@ -45,6 +45,8 @@ def test_null_is_the_default(
         ("/search", {"question": "b", "k": 0}, "body.k: "),
         ("/search", {"question": "b", "min_score": 2}, "min_score"),
         ("/search", {"question": "b", "budget": "9" * 90 + "c"}, "is not a length"),
+        ("/search", {"question": "b", "budget": 0}, "budget 0 is not a length; try: 1600c or 400t"),
+        ("/search", {"question": "b", "budget": -1}, "budget -1 is not a length; try: 1600c"),
         ("/search", {"question": "b", "budget": ["b"] * 90_000}, "body.budget: Input should be"),
         ("/check", [{"text": 1}] * 20_000, "body: not a JSON object"),
         (

@@ -41,7 +41,7 @@ class Question(RequestBody):
     k: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         None, description="Maximum number of passages; 5, or with a budget as many as it holds."
     )
-    budget: Annotated[str, Field(max_length=100)] | Annotated[int, Field(ge=1)] | None = Field(
+    budget: Annotated[str, Field(max_length=100)] | int | None = Field(
         None, description="Maximum length of all passages: 1600c characters, 400t tokens."
     )
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
