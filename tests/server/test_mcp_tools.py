@@ -351,6 +351,12 @@ def test_null_is_the_default(server) -> None:
     assert read.structured_content["text"].startswith("Bees")
 
 
+def test_a_place_to_read_from_is_given_once(server) -> None:
+    refused = call(server, "read", document="note.txt", start=0, page=1)
+    assert refused.is_error
+    assert refused.content[0].text == "start and page are both given; try: one of them"
+
+
 def test_an_empty_argument_is_not_said_to_be_missing(server) -> None:
     for tool, name in (("search", "question"), ("read", "document"), ("check", "text")):
         assert "Field required" in call(server, tool).content[0].text

@@ -114,6 +114,8 @@ class Tools:
         budget_tokens: int = 1500,
     ) -> results.Read:
         """The text of a document from an offset or a page on."""
+        if start is not None and page is not None:
+            raise InputError("start and page are both given", "one of them")
         budget = min(budget_tokens, MOST)
         info = self._one(document)
         with self._library.index.snapshot() as state:
