@@ -8,6 +8,7 @@ import pytest
 
 from support.files import write_files
 from support.page_documents import ACROSS, NOTES, harbour
+from support.pdf_writer import PdfPage, write_pdf
 from support.server import running_server
 
 
@@ -16,7 +17,14 @@ def asked(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[httpx2.Client, dict[str, str]]]:
     place = tmp_path_factory.mktemp("places")
-    folder = write_files(place / "files", {"notes.md": NOTES, "harbour.pdf": harbour()})
+    first = PdfPage()
+    first.text(72, 720, "The ferry leaves at noon.")
+    files = {
+        "notes.md": NOTES,
+        "harbour.pdf": harbour(),
+        "blank.pdf": write_pdf([first, PdfPage()]),
+    }
+    folder = write_files(place / "files", files)
     with running_server(folder, cache=place / "cache") as (_, client):
         listed = client.get("/documents").json()["documents"]
         yield client, {each["name"]: each["id"] for each in listed}
@@ -106,7 +114,13 @@ def test_lines_of_a_page_have_their_text_and_place(asked) -> None:
     ]
     assert all(71 < line["left"] < 75 for line in got["lines"])
     assert [round(792 - line["bottom"], -1) for line in got["lines"]] == [720, 690]
-    assert client.get(f"/documents/{identity}/pages/9/lines").json()["lines"] == []
+    for number in (0, 4):
+        missing = client.get(f"/documents/{identity}/pages/{number}/lines")
+        assert missing.status_code == 404
+        said = f"harbour.pdf has no page {number}; try: 1 to 3"
+        assert missing.json()["error"]["message"] == said
+    blank = client.get(f"/documents/{ids['blank.pdf']}/pages/2/lines")
+    assert (blank.status_code, blank.json()["text"], blank.json()["lines"]) == (200, "", [])
     assert client.get(f"/documents/{ids['notes.md']}/pages/1/lines").status_code == 422
 
 

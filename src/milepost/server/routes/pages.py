@@ -89,6 +89,12 @@ def lines(state: ServerState, identity: str, page: int) -> PageText:
     info = state.library.info(identity)
     path = _pdf(state, info)
     (start, end), text, printed = state.library.page(info, page)
+    if not text:  # a page without text, or none
+        last = len(state.pages.call(reader_process.sizes, path))
+        if not 1 <= page <= last:
+            raise HttpError(
+                404, f"{state.library.shown_name(info)} has no page {page}", f"1 to {last}"
+            )
     if not printed and text:
         options = ReadOptions.parse(info.options)
         laid = state.pages.call(reader_process.lines_of_page, path, page, text, options)
