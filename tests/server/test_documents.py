@@ -57,19 +57,22 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
     assert client.get(path).status_code == client.delete(path).status_code == 404
 
 
-def test_a_pdf_has_pages_and_boxes(writable) -> None:
+@pytest.mark.parametrize("name", ["bees.pdf", "bees"])
+def test_a_pdf_has_pages_and_boxes(writable, name: str) -> None:
     from PIL import Image
 
     running, client = writable
-    identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
+    identity = upload(client, name, PDF).json()["documents"][0]["id"]
     running.indexed(client)
     passage = client.post("/search", json={"question": "What follows trails?", "k": 1}).json()
     found = passage["passages"][0]
-    assert (found["document"], found["page"]) == ("bees.pdf", 1)
+    assert (found["document"], found["page"]) == (name, 1)
+    assert client.get(f"/documents/{identity}").json()["pdf"] is True
     place = client.get(
         f"/documents/{identity}/boxes", params={"start": found["start"], "end": found["end"]}
     ).json()
     assert place["pages"] == [{"page": 1, "width": 300.0, "height": 200.0}]
+    assert place["boxes"]
     assert all(40 <= box["left"] < box["right"] < 260 for box in place["boxes"])
     picture = client.get(f"/documents/{identity}/pages/1.png", params={"scale": 2, "version": "1"})
     assert picture.headers["content-type"] == "image/png"

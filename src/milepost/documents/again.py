@@ -25,7 +25,9 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
     if source is None:
         return lines
     has_pages = any(mark.kind == "page" for mark in document.marks)  # a dynamic form has none
-    if lines is None and not (has_pages and SUFFIXES.get(Path(source).suffix.lower()) == "pdf"):
+    # With another suffix, what has pages was known as a PDF by its first bytes.
+    kind = SUFFIXES.get(Path(source).suffix.lower(), "pdf")
+    if lines is None and not (has_pages and kind == "pdf"):
         return None
 
     def boxes(start: int, end: int) -> list[Box]:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from milepost.documents import SUFFIXES, reader_process
+from milepost.objects import is_address
 from milepost.server.failures import HttpError
 from milepost.server.state import ServerState, State
 from milepost.store import DocumentInfo
@@ -128,7 +129,19 @@ def picture(
 def is_pdf(info: DocumentInfo) -> bool:
     """Whether the pages of a document can be shown as pictures."""
     suffix = os.path.splitext(info.source or "")[1]  # noqa: PTH122 - a name, not a path
-    return SUFFIXES.get(suffix.lower()) == "pdf"
+    kind = SUFFIXES.get(suffix.lower())
+    return kind == "pdf" or (kind is None and _begins_as_pdf(info.source))
+
+
+def _begins_as_pdf(source: str | None) -> bool:
+    """Whether the reader of PDFs took a file without a suffix of its own."""
+    if source is None or is_address(source):
+        return False
+    try:
+        with Path(source).open("rb") as file:
+            return b"%PDF-" in file.read(1024)
+    except OSError:
+        return False
 
 
 def _pdf(state: State, info: DocumentInfo) -> Path:
