@@ -64,9 +64,10 @@ def create_app(
         lifespan=_lifespan,
     )
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources, known)
-    app.include_router(embeddings.router)  # clients of OpenAI's API add parameters of their own
-    for routes in (search, ask, check, documents, pages, status):
+    for routes in (search, ask, check, documents, pages):
         app.include_router(routes.router, dependencies=[KNOWN])
+    for routes in (embeddings, status):  # OpenAI's clients and probes add parameters of their own
+        app.include_router(routes.router)
     app.add_api_route("/", partial(page_file, "index.html"), include_in_schema=False)
     app.add_api_route("/page/{name}", page_file, include_in_schema=False)
     if find_spec("mcp") is not None:
