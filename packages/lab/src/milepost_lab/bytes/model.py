@@ -50,17 +50,6 @@ def gaps_of(length: int, mean: float) -> tuple[int, int]:
     return noise, min(max(round(noise / mean), 1), noise, length - noise)
 
 
-def longest_text(inputs: int, mean: float) -> tuple[int, int]:
-    """Largest N whose inputs fit into ``inputs`` ids, and its number of targets (eq. 2)."""
-    length = inputs
-    while True:
-        noise, gaps = gaps_of(length + 1, mean)
-        if length + 1 - noise + gaps + 1 > inputs:
-            noise, gaps = gaps_of(length, mean)
-            return length, noise + gaps + 1
-        length += 1
-
-
 def corrupt(ids: Sequence[int], gaps: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
     """Equation 2: inputs with a mark for each gap ``(start, end)``, targets with what was there.
 

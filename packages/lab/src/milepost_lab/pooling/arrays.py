@@ -49,11 +49,6 @@ class Pool:
         weights = {n: value.detach().cpu().numpy() for n, value in made.state_dict().items()}
         return cls(row, row.settings(settings), weights=weights)
 
-    def of_queries(self) -> Pool:
-        """The same pooling for queries; only late interaction treats them differently."""
-        settings = {**self.settings, **self.operator.query_settings}
-        return Pool(self.operator, settings, self.seed, self._weights)
-
     def module(self, width: int, query_width: int = 0, layers: int = 1) -> nn.Module:
         """The torch module for these widths, in evaluation mode.
 
