@@ -270,6 +270,9 @@ def test_each_sentence_of_a_text_has_its_own_result() -> None:
     assert [part.verdict for part in listed.parts] == ["verbatim", "near", "verbatim"]
     assert listed.verdict == "related"  # the second says something else
     assert index.check("The queen lays the eggs. Bees build cells of clay.").verdict == "related"
+    # For both sentences together nothing is likely enough.
+    read = index.check("The queen lays the eggs. Tugs drag barges about.", min_score=0.18)
+    assert [passage.document for passage in read.passages] == ["ships"]
     for place in listed.places:
         for each in place.differences:
             assert each.given == listed.text[each.given_start : each.given_end]

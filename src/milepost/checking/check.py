@@ -250,9 +250,19 @@ def _of_parts(
     decisive = [each for each in parts if verdict != "contradicted" or each.verdict == verdict]
     places = [_moved(each, given.text, place) for each in decisive for place in each.places]
     notes = dict.fromkeys([*_notes(given), *(note for each in parts for note in each.notes)])
-    about = likely(result.passages)
+    # What one sentence is only related to may be no passage for all of them together.
+    read = (each.passages[0] for each in parts if each.verdict == "related" and each.passages)
+    about = {(each.document, each.start): each for each in (*likely(result.passages), *read)}
+    passages = tuple(sorted(about.values(), key=lambda each: -each.score))
+    best = max((each.score for each in passages), default=0.0)
     return CheckResult(
-        given.text, verdict, tuple(places), about, result.best_score, tuple(notes), tuple(parts)
+        text=given.text,
+        verdict=verdict,
+        places=tuple(places),
+        passages=passages,
+        best_score=max(best, result.best_score),
+        notes=tuple(notes),
+        parts=tuple(parts),
     )
 
 
