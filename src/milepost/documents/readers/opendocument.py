@@ -350,21 +350,26 @@ def _hides(node: Element) -> bool:
     return False
 
 
-def _ordered(parent: Element) -> list[Element]:
-    """List the shapes of a slide or group in reading order; lines are shapes if they say a word."""
-    shapes = [
+def _shapes(parent: Element) -> list[Element]:
+    """List the shapes of a slide or group; lines are shapes if they say a word."""
+    return [
         node
         for node in parent
         if local(node) not in _UNREAD
         and local(node) not in ("notes", "glue-point", "title")
         and (attribute(node, "x1") is None or "".join(node.itertext()).strip())
     ]
+
+
+def _ordered(parent: Element) -> list[Element]:
+    """List the shapes of a slide or group in reading order."""
+    shapes = _shapes(parent)
     return [shapes[k] for k in in_order([_box(shape) for shape in shapes])]
 
 
 def _box(frame: Element) -> Box:
     if local(frame) == "g":
-        return around([_box(shape) for shape in _ordered(frame)])
+        return around([_box(shape) for shape in _shapes(frame)])
     if attribute(frame, "x1") is not None:
         ends = [[_points(attribute(frame, f"{way}{end}")) for way in "xy"] for end in (1, 2)]
         return around([(x, y, x, y) for x, y in ends])
