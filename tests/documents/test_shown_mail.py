@@ -6,10 +6,7 @@ import pytest
 
 from milepost.documents import read_bytes
 from support.office_writer import zipped
-
-
-def shown(data: bytes, name: str) -> str:
-    return " ".join(read_bytes(data, name).text.split())
+from support.shown import shown
 
 
 def mail(*parts: str, kind: str = "alternative") -> bytes:

@@ -2,12 +2,8 @@
 
 import pytest
 
-from milepost.documents import read_bytes
 from support.office_writer import opendocument
-
-
-def shown(data: bytes, name: str) -> str:
-    return " ".join(read_bytes(data, name).text.split())
+from support.shown import shown
 
 
 def span(properties: str, body: str, family: str = "text") -> bytes:

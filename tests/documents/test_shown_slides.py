@@ -2,12 +2,8 @@
 
 import pytest
 
-from milepost.documents import read_bytes
 from support.office_writer import DRAWING, pptx, relations, shape
-
-
-def shown(data: bytes, name: str) -> str:
-    return " ".join(read_bytes(data, name).text.split())
+from support.shown import shown
 
 
 def test_hidden_shapes_and_places_of_the_master() -> None:

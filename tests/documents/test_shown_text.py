@@ -6,12 +6,9 @@ import pytest
 
 from milepost.documents import read_bytes
 from support.office_writer import MC, W, epub, opendocument, pptx, shape, word
+from support.shown import shown
 
 MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
-
-
-def shown(data: bytes, name: str) -> str:
-    return " ".join(read_bytes(data, name).text.split())
 
 
 def run(words: str, properties: str = "") -> str:
