@@ -146,6 +146,7 @@ def test_a_question_of_unknown_words_is_answered_with_a_warning(cli, model, db):
     [
         (["red?", "-"], "stdin is empty; try: pipe a text into it, or name a file"),
         (["bees", ""], ""),
+        (["note.txt", "who buzzes?"], 'QUESTION comes first; try: milepost search "…" PATH'),
         (["-who buzzes?", "{notes}"], " -- "),
         (["bees", "{notes}/missing.pdf"], "missing.pdf does not exist"),
         (["bees", "~nobody-here/missing.pdf"], "missing.pdf does not exist"),

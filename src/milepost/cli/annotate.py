@@ -17,7 +17,7 @@ from milepost.cli.question import (
     no_cache_option,
     takes_search_options,
 )
-from milepost.cli.sources import model_folder, note_file, unsure
+from milepost.cli.sources import model_folder, note_file, refuse_swapped, unsure
 from milepost.errors import InputError, UnreadableFile
 from milepost.exports.records import marked_record, print_json
 from milepost.objects import is_address
@@ -82,6 +82,7 @@ def annotate(
 
     if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
+    refuse_swapped([pdf], questions[0], "PDF comes first", 'milepost annotate PDF "…"')
     if expanded(pdf).is_dir():
         raise InputError(f"{pdf} is a folder", "one of the PDFs in it")
     if options.db is None and (is_address(pdf) or expanded(pdf).is_file()):

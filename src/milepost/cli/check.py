@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from milepost._paths import expanded
 from milepost.cli.console.options import (
     db_option,
     json_option,
@@ -35,10 +33,11 @@ from milepost.cli.sources import (
     model_folder,
     note_file,
     read_stdin,
+    refuse_swapped,
     select,
     unreadable,
 )
-from milepost.errors import InputError, MilepostError, in_words
+from milepost.errors import MilepostError, in_words
 from milepost.exports.records import check_record, print_json
 from milepost.filters import Filter, as_filter, facts
 from milepost.objects import is_address
@@ -116,7 +115,7 @@ def check(options: SearchOptions, detail: Detail, text: str) -> int:
         if "-" in paths:
             raise click.UsageError("stdin cannot be both a PATH and TEXT")
         text = read_stdin(options.reading).text
-    _refuse_swapped(paths, text)
+    refuse_swapped(paths, text, "TEXT comes last", f"milepost {_USAGE}")
     note_file(options, text, f"`milepost check … - < {text}` reads it")
     given = prepared(text)  # before anything is read
     where = as_filter(options.where)
@@ -132,17 +131,6 @@ def check(options: SearchOptions, detail: Detail, text: str) -> int:
         with options.open_index(required_db(options.db, _USAGE)) as index:
             found, report = _in_index(index, options, text, None), None
     return _show(options, found, report, detail)
-
-
-def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
-    """Raise an error if TEXT was given before the PATHs."""
-    try:
-        there = any(path == "-" or is_address(path) or expanded(path).exists() for path in paths)
-        swapped = bool(paths) and not there and len(text) < 1000 and Path(text).exists()
-    except (OSError, ValueError):  # a name too long, a null character
-        return
-    if swapped:
-        raise InputError(f"{paths[0]!r} is not a file; TEXT comes last", f"milepost {_USAGE}")
 
 
 def _in_files(

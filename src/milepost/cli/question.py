@@ -23,7 +23,7 @@ from milepost.cli.console.options import (
     required_db,
 )
 from milepost.cli.console.progress import Bar
-from milepost.cli.sources import chosen_documents, expand, indexed, model_for
+from milepost.cli.sources import chosen_documents, expand, indexed, model_for, refuse_swapped
 from milepost.filters import as_filter
 from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
 
@@ -148,6 +148,9 @@ class SearchOptions:
                 "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
             )
         if self.paths:
+            command = click.get_current_context().info_name
+            hint = f'milepost {command} "…" PATH'
+            refuse_swapped(self.paths, question, "QUESTION comes first", hint)
             return PreparedQuery(*self._read(question), self.names)
         index = self.open_index(required_db(self.db))
         try:

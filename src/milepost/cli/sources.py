@@ -53,6 +53,17 @@ def read_stdin(options: ReadOptions) -> Document:
     return read_bytes(data, STDIN, None, options)
 
 
+def refuse_swapped(paths: Sequence[str], words: str, place: str, hint: str) -> None:
+    """Raise an error if words were given as PATHs and a file as words; ``place`` is of words."""
+    try:
+        there = any(path == "-" or is_address(path) or expanded(path).exists() for path in paths)
+        swapped = bool(paths) and not there and len(words) < 1000 and expanded(words).exists()
+    except (OSError, ValueError):  # a name too long, a null character
+        return
+    if swapped:
+        raise errors.InputError(f"{paths[0]!r} is not a file; {place}", hint)
+
+
 def note_file(options: SearchOptions, words: str, instead: str) -> None:
     """Say so where words that are looked for are the name of a file, which is not read."""
     with suppress(OSError, ValueError):  # too long for a name, a null character
