@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.checking.check import MAX_PLACES, check_documents, prepared
+from milepost.checking.check import check_documents, prepared
+from milepost.checking.places import MAX_PLACES
 from milepost.errors import BadQuestion, InputError
 from milepost.index import Index
 from milepost.search import quoted

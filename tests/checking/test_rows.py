@@ -2,7 +2,8 @@
 
 import pytest
 
-from milepost.checking.check import MAX_PLACES, check_documents, prepared
+from milepost.checking.check import check_documents, prepared
+from milepost.checking.places import MAX_PLACES
 from milepost.documents import read_bytes
 from milepost.index import Index
 from milepost.search import quoted

@@ -31,8 +31,6 @@ PAIRS = [
     ("It was built in 1965.", "It was built before 1967.", "It was built before 1964.", "date"),
     ("The oven is at 425 degrees F (218 C).", "The oven is at 218 degrees C.",
      "The oven is at 425 degrees C.", "unit"),
-    ("country: France | spirit_servings: 151 | wine_servings: 370", "France has 370 wine servings.",
-     "France has 370 spirit servings.", "number"),
     ("The committee did not approve the budget.", "The budget was not approved by the committee.",
      "The committee approved the budget.", "negation"),
     ("Bees never sleep in winter.", "In winter, bees never sleep.",

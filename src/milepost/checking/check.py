@@ -23,17 +23,23 @@ from milepost.checking.claims import (
     judge,
     noted,
     why_not,
-    with_kinds,
 )
 from milepost.checking.claims.reading import read as read_words
+from milepost.checking.places import (
+    MAX_PLACES,
+    Found,
+    checked,
+    in_place,
+    near_result,
+    notes_of,
+    place_of,
+    stored_places,
+)
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
-from milepost.marks import mark_at, page_of, place_in_words, places_at
 from milepost.quotes import (
-    MAX_WORDS,
     Folded,
-    Occurrence,
     copied_rows,
     fold,
     near,
@@ -41,6 +47,7 @@ from milepost.quotes import (
     stripped,
 )
 from milepost.search import SearchResult
+from milepost.search.passages import with_tables
 from milepost.search.quoted import (
     adds_bars,
     as_printed,
@@ -51,12 +58,9 @@ from milepost.search.quoted import (
     row_places,
 )
 from milepost.search.searcher import doubts
-from milepost.store import DocumentInfo, DocumentSelection, Snapshot
+from milepost.store import DocumentSelection, Snapshot
 from milepost.types import Document, Mark, Passage
 from milepost.verdicts import CheckResult, Match, Verdict
-
-MAX_PLACES = 50
-"""Maximum number of places that hold a text word for word: a common word has thousands."""
 
 NEAR_PLACES = 5  # maximum number of places that nearly hold it
 READ = 8  # passages whose sentences judge a claim
@@ -80,9 +84,6 @@ _LEFT_OUT = re.compile(r"[\[(]\s*(?:…|\.(?:\s?\.){2,})\s*[\])]")
 """Dots in brackets, for words that a quotation leaves out."""
 
 MAX_STITCHED = 400  # most words of a text that is looked for in pieces
-
-
-_Found = tuple[DocumentInfo, Occurrence]
 
 
 def prepared(text: str) -> Folded:
@@ -118,14 +119,14 @@ def check_store(
         return held
     pieces = _pieces(snapshot, given, among)
     if pieces:
-        return _checked(given, "stitched", pieces)
+        return checked(given, "stitched", pieces)
     if among.names is not None:
         held = _held(snapshot, given, replace(among, names=None))
         if held is not None:
             return replace(held, verdict="found elsewhere")
     sentences = _sentences(given.text)
     if len(sentences) < 2:
-        return _judged(given, search(given.text), reranker, likely)
+        return _judged(snapshot, given, search(given.text), reranker, likely)
     parts = [
         check_store(snapshot, prepared(each), among, search, reranker, likely)
         for each in sentences[:MAX_CLAIMS]
@@ -146,17 +147,17 @@ def _sentences(text: str) -> list[str]:
 
 
 def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
-    held: list[_Found] = sorted(
+    held: list[Found] = sorted(
         islice(places(snapshot, given, among), MAX_PLACES),
         key=lambda place: (place[0].first, place[0].id, place[1].start),
     )
     if held:
-        found = _checked(given, "verbatim", _stored_places(snapshot, held))
+        found = checked(given, "verbatim", stored_places(snapshot, held))
         return noted(found, _around(snapshot, held))
     held = row_places(snapshot, given, among)
     rows = [place for place in held if not place[1].differences]
     if rows:
-        return _checked(given, "verbatim", _stored_places(snapshot, rows[:MAX_PLACES]))
+        return checked(given, "verbatim", stored_places(snapshot, rows[:MAX_PLACES]))
     parts = regions(snapshot, given.text, among)
     for info, start, text in read(snapshot, parts):
         held += ((info, each.moved(start)) for each in near(given, fold(text)))
@@ -169,12 +170,12 @@ def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckR
     printed = [(info, as_printed(row, own)) for (info, row), own in zip(barred, marks, strict=True)]
     rows = [place for place in printed if not place[1].differences]
     if rows:
-        return _checked(given, "verbatim", _stored_places(snapshot, rows[:MAX_PLACES]))
+        return checked(given, "verbatim", stored_places(snapshot, rows[:MAX_PLACES]))
     best = sorted(apart.values(), key=lambda place: -place[1].similarity)[:NEAR_PLACES]
-    return noted(_nearly(given, _stored_places(snapshot, best)), _around(snapshot, best))
+    return noted(near_result(given, stored_places(snapshot, best)), _around(snapshot, best))
 
 
-def _around(snapshot: Snapshot, held: Sequence[_Found]) -> list[str]:
+def _around(snapshot: Snapshot, held: Sequence[Found]) -> list[str]:
     few = held[:NEAR_PLACES]
     return snapshot.texts([(i, max(0, e.start - AROUND), e.end + AROUND) for i, e in few])
 
@@ -189,11 +190,11 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
     if not 2 * PIECE_WORDS <= len(words) <= MAX_STITCHED:
         return []
 
-    def first(start: int, end: int) -> _Found | None:
+    def first(start: int, end: int) -> Found | None:
         part = stripped(" ".join(words[start:end]).strip(_EDGES))
         return next(places(snapshot, part, among), None) if part.letters else None
 
-    held: list[_Found] = []
+    held: list[Found] = []
     start = 0
     while start < len(words):
         low, high = start + PIECE_WORDS, len(words)
@@ -209,27 +210,40 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
                 low, longest = middle, found
         held.append(longest)
         start = low
-    return _stored_places(snapshot, held) if len(held) > 1 else []
+    return stored_places(snapshot, held) if len(held) > 1 else []
 
 
 def _judged(
+    snapshot: Snapshot,
     given: Folded,
     result: SearchResult,
     reranker: Callable[[], LandmarkReranker | None],
     likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
     """Judge one sentence by what a search found."""
-    judged = judge(given.text, result.passages, partial(_said, reranker, given.text))
+    passages, marks = _with_rows(snapshot, result.passages)
+    judged = judge(given.text, passages, partial(_said, reranker, given.text))
     about = likely(result.passages)
     why = why_not(given.text)
     unasked = doubts(result)  # nothing was asked that might have an answer
     found = [note for note in result.notes if note not in unasked]
-    notes = (*_notes(given), *found, *([why] if why else ()))
+    notes = (*notes_of(given), *found, *([why] if why else ()))
     verdict: Verdict = judged.verdict
     if verdict == "related" and not about:
         verdict = "not found"
-    places = () if judged.sentence is None or verdict == "related" else (judged.sentence,)
+    held = () if judged.sentence is None or verdict == "related" else (judged.sentence,)
+    places = tuple(in_place(each, marks[each.document]) for each in held)
     return CheckResult(given.text, verdict, places, about, result.best_score, notes)
+
+
+def _with_rows(
+    snapshot: Snapshot, passages: Sequence[Passage]
+) -> tuple[list[Passage], dict[str, tuple[Mark, ...]]]:
+    """Passages with all rows near them, and the marks of their documents."""
+    infos = {info.name: info for info in snapshot.infos([each.document for each in passages])}
+    marks = dict(zip(infos, snapshot.marks([*infos.values()]), strict=True))
+    own = [(infos[each.document], marks[each.document]) for each in passages]
+    return with_tables(snapshot, passages, own, around=True), marks
 
 
 def _of_parts(
@@ -249,7 +263,7 @@ def _of_parts(
         verdict = "supported"
     decisive = [each for each in parts if verdict != "contradicted" or each.verdict == verdict]
     places = [_moved(each, given.text, place) for each in decisive for place in each.places]
-    notes = dict.fromkeys([*_notes(given), *(note for each in parts for note in each.notes)])
+    notes = dict.fromkeys([*notes_of(given), *(note for each in parts for note in each.notes)])
     # What one sentence is only related to may be no passage for all of them together.
     read = (each.passages[0] for each in parts if each.verdict == "related" and each.passages)
     about = {(each.document, each.start): each for each in (*likely(result.passages), *read)}
@@ -335,59 +349,16 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
         for chosen, best in ((verbatim, exact), (nearly, close[:NEAR_PLACES])):
             for each in best:
                 shown = document.text[each.start : each.end]
-                chosen.append(_place(document, each, shown, document.marks))
+                chosen.append(place_of(document, each, shown, document.marks))
                 wide = document.text[max(0, each.start - AROUND) : each.end + AROUND]
                 around[document.name, each.start] = wide
         if len(verbatim) >= MAX_PLACES:
             break
     if verbatim:
-        held = _checked(given, "verbatim", verbatim)
+        held = checked(given, "verbatim", verbatim)
     elif nearly:
         nearly.sort(key=lambda place: -place.similarity)
-        held = _nearly(given, nearly[:NEAR_PLACES])
+        held = near_result(given, nearly[:NEAR_PLACES])
     else:
         return None
     return noted(held, [around[each.document, each.start] for each in held.places])
-
-
-def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Match]:
-    texts = snapshot.texts([(info, found.start, found.end) for info, found in held])
-    marks = snapshot.marks([info for info, _ in held])
-    parts = zip(held, texts, marks, strict=True)
-    return [_place(info, found, text, own) for (info, found), text, own in parts]
-
-
-def _place(
-    document: DocumentInfo | Document, found: Occurrence, text: str, marks: Sequence[Mark]
-) -> Match:
-    places = places_at(marks, found.start, (found.start, found.end))
-    return Match(
-        document=document.name,
-        source=document.source,
-        start=found.start,
-        end=found.end,
-        text=text,
-        page=page_of(places),
-        heading=mark_at(marks, "heading", found.start),
-        place=place_in_words(places),
-        similarity=found.similarity,
-        ignored=found.ignored,
-        differences=found.differences,
-    )
-
-
-def _nearly(given: Folded, held: Sequence[Match]) -> CheckResult:
-    return _checked(given, "near", [with_kinds(given.text, place) for place in held])
-
-
-def _checked(given: Folded, verdict: Verdict, held: Sequence[Match]) -> CheckResult:
-    notes = _notes(given) if verdict != "verbatim" else ()
-    if len(held) == MAX_PLACES:
-        notes = (*notes, f"the first {MAX_PLACES} places are given; there may be more")
-    return CheckResult(given.text, verdict, tuple(held), notes=notes)
-
-
-def _notes(given: Folded) -> tuple[str, ...]:
-    if len(given.text.split()) > MAX_WORDS:
-        return (f"texts of more than {MAX_WORDS:,} words are only looked for word for word",)
-    return ()

@@ -339,8 +339,13 @@ def with_tables(
     snapshot: Snapshot,
     passages: Sequence[Passage],
     places: Sequence[tuple[DocumentInfo, Sequence[Mark]]],
+    *,
+    around: bool = False,
 ) -> list[Passage]:
-    """Return passages with their tables; ``places`` are the document of each, and its marks."""
+    """Return passages with their tables; ``places`` are the document of each, and its marks.
+
+    With ``around``, a table has all rows near the passage, not only those that answer.
+    """
     found = []
     for number, (passage, (info, marks)) in enumerate(zip(passages, places, strict=True)):
         at = passage.best.start
@@ -352,6 +357,8 @@ def with_tables(
     for (number, table, (_, start, _)), text in zip(found, texts, strict=True):
         passage = passages[number]
         strong = [(hit.start, hit.end) for hit in nearly_best(passage.hits)]
-        rows = table.rows(text, start, strong, (passage.start, passage.end))
+        near = start, start + len(text)
+        part = near if around else (passage.start, passage.end)
+        rows = table.rows(text, start, [near] if around else strong, part)
         made[number] = replace(passage, table=rows)
     return made

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 
 from milepost.checking.claims.quantity import Quantity, comparable
-from milepost.checking.claims.reading import Negation, Reading, Word, read
+from milepost.checking.claims.reading import Negation, Reading, Word
 from milepost.checking.claims.turned import have_changed, is_name_of_two, reordered
 from milepost.checking.claims.vocabulary import OPPOSITES, QUANTIFIERS, base, is_prefixed
 from milepost.types import Span
@@ -25,7 +25,6 @@ _RELATIVE = re.compile(
 """A date that a sentence gives by another one."""
 _DIRECTIONS = {"for": "against", "against": "for", "to": "from", "from": "to"}
 _HAVE_OR_BE = frozenset(["be", "have"])  # stems
-_CELL = re.compile(r"(?:^|(?<= \| ))([^|:]+): (-?[\d.,]+)(?= \||\s*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,6 @@ def conflicts(
         _directions(claim, sentence),
         _shares(claim, sentence),
         _names(claim, sentence),
-        _cells(claim, sentence),
     )
     return tuple(sorted(set(found), key=lambda each: (each.given, each.found)))
 
@@ -359,19 +357,3 @@ def _runs(reading: Reading, other: Reading) -> Iterator[Span]:
     for _, run in groupby(enumerate(own), lambda each: each[1] - each[0]):
         places = [at for _, at in run]
         yield places[0], places[-1] + 1
-
-
-def _cells(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
-    """A number of a row ("name: value | …") that is in another column than the claim names."""
-    columns = []
-    for cell in _CELL.finditer(sentence.text) if " | " in sentence.text else ():
-        name = read(cell[1]).content
-        value = next((each for each in sentence.quantities if each.start == cell.start(2)), None)
-        if value is not None:
-            columns.append((value, len(name) * all(map(claim.find, name))))
-    for each in claim.quantities:
-        same = [named for value, named in columns if value.value == each.value]
-        taken = {own.value for own in claim.quantities if own != each}
-        free = [one for one in columns if one[1] and one[0].value not in taken]
-        if free and same and not any(same) and not each.is_measure:
-            yield Conflict("number", _span(each), _span(max(free, key=lambda one: one[1])[0]))

@@ -95,7 +95,8 @@ class Quantity:
             return min(own.high, high) - max(own.low, low) > 1e-6 * max(1.0, abs(own.value))
         if own.value == other.value and not own.is_open:
             return True
-        near = 0.0 if own.name == other.name else own.slack + other.slack
+        is_exact = own.name == other.name or not (own.is_measure and other.is_measure)
+        near = 0.0 if is_exact else own.slack + other.slack
         return own.low <= high + near and low <= own.high + near
 
     def follows(self, other: Quantity) -> bool:

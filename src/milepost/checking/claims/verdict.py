@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.checking.claims.comparison import ATTACHED, ROLES, compare
+from milepost.checking.claims.conflicts import Conflict
 from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import comparable
 from milepost.checking.claims.reading import Reading, read
+from milepost.checking.claims.tables import ClaimedTable, Row
 from milepost.checking.claims.turned import renamed
 from milepost.checking.claims.vocabulary import EXCLUSIVE
 from milepost.language.detection import ENGLISH_WORDS
@@ -89,7 +91,7 @@ class Judgement:
     """What a document says about a claim.
 
     The sentence that decides, if one does, has the share of the claim's words that it and its
-    neighbours have, and what the claim has in place of what it says.
+    neighbours have, and what the claim has in place of what it says. Its place is not looked up.
     """
 
     verdict: Literal["supported", "contradicted", "related"]
@@ -180,7 +182,9 @@ def _is_about(claim: Reading, passage: Passage) -> bool:
 
 def _has_facts(claim: Reading, passage: Passage) -> bool:
     """Whether a passage has all numbers, dates and names of a claim, and none in its place."""
-    texts = _texts(passage)
+    texts, table = _texts(passage), _table(claim, passage)
+    if table is not None and not any(map(table.agrees, table.rows)):
+        return False
     there = [each for text in texts for each in text.quantities]
     if not all(any(map(each.follows, there)) for each in claim.quantities):
         return False
@@ -202,9 +206,19 @@ def _has_rivals(claim: Reading, passage: Passage) -> bool:
 
 
 def _texts(passage: Passage) -> list[Reading]:
-    """The sentences of a passage, and the heading above it."""
-    heading = [read(passage.heading)] if passage.heading else []
-    return [*(read(hit.text) for hit in passage.hits), *heading]
+    """The sentences of a passage, and what stands above it."""
+    return [*(read(hit.text) for hit in passage.hits), *_above(passage)]
+
+
+def _above(passage: Passage) -> list[Reading]:
+    """The heading of a passage, and the caption of its table."""
+    caption = passage.table.caption if passage.table else None
+    return [read(text) for text in (passage.heading, caption) if text]
+
+
+def _table(claim: Reading, passage: Passage) -> ClaimedTable | None:
+    table = passage.table
+    return ClaimedTable(claim, table, _above(passage)) if table and table.rows else None
 
 
 def _place(
@@ -216,11 +230,25 @@ def _place(
         start=hit.start,
         end=hit.end,
         text=hit.text,
-        page=passage.page,
-        heading=passage.heading,
+        page=None,
+        heading=None,
         similarity=similarity,
         differences=differences,
-        place=passage.place,
+    )
+
+
+def _difference(own: Reading, hit: Hit, row: Row | None, conflict: Conflict) -> Difference:
+    """A conflict with a sentence, or with a row as it is read, at its place in the document."""
+    given = conflict.given
+    start, end = conflict.found if row is None else row.in_text(conflict.found, hit)
+    return Difference(
+        given=own.text[slice(*given)],
+        text=hit.text[start:end],
+        given_start=given[0],
+        given_end=given[1],
+        start=hit.start + start,
+        end=hit.start + end,
+        kind=conflict.kind,
     )
 
 
@@ -233,31 +261,22 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     supporting: list[tuple[float, Judgement]] = []
     contradicting: list[tuple[float, Judgement]] = []
     for passage in passages:
-        texts = _texts(passage)
-        above = texts[len(passage.hits) :]
+        texts, above, table = _texts(passage), _above(passage), _table(own, passage)
         for number, hit in enumerate(passage.hits):
-            sentence = texts[number]
-            around = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2] + above
-            found = compare(own, sentence, around)
-            kinds = [each for each in found.conflicts if is_english or each.kind in EXACT]
-            differences = tuple(
-                Difference(
-                    given=own.text[slice(*each.given)],
-                    text=sentence.text[slice(*each.found)],
-                    given_start=each.given[0],
-                    given_end=each.given[1],
-                    start=hit.start + each.found[0],
-                    end=hit.start + each.found[1],
-                    kind=each.kind,
-                )
-                for each in kinds
+            row = table.row(hit) if table else None
+            beside = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
+            found = (
+                table.compare(row) if table and row else compare(own, texts[number], beside + above)
             )
+            kinds = [each for each in found.conflicts if is_english or each.kind in EXACT]
+            differences = tuple(_difference(own, hit, row, each) for each in kinds)
             place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}
             # With another name and another number, or as a row without the name, it is about
             # something else.
             is_other = "name" in differing and bool(differing & set(EXACT))
             is_other = is_other or (passage.table is not None and found.lacks_name)
+            is_other = is_other or bool(table and row and not table.speaks_of(row))
             least = MIN_DENIED if differing == {"negation"} else MIN_CONFLICT
             if kinds and not is_other and found.shared >= least:
                 contradicting.append((found.shared, Judgement("contradicted", place)))

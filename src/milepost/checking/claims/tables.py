@@ -1,0 +1,244 @@
+"""A claim beside the rows of a table: which of them it speaks of, and what their columns say.
+
+A number belongs to its row and its column: the same number in another row supports nothing, and
+rows around a row do not say what it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from milepost.checking.claims.comparison import Comparison, compare
+from milepost.checking.claims.conflicts import Conflict
+from milepost.checking.claims.quantity import Quantity, comparable
+from milepost.checking.claims.reading import Reading, Word, read
+from milepost.types import Hit, Span, Table, TableRow
+
+Element = Word | Quantity | str
+"""A word, a number, or a code ("p95", "W1", "B") by which rows and columns are told apart."""
+
+_CODE = re.compile(r"\b(?:(?=\w*\d)(?=\w*[^\W\d_])\w+|[A-Z]{1,2})\b")
+_TICKS = frozenset("yes y true x ✓ ✔ ☑ ☒ • ● included".split())
+_NEGATIVE = re.compile(r"([$€£¥]?)\s?\(([$€£¥]?[\d.,]+\s?%?)\)")
+"""A number below zero as accountants write it."""
+_UNIT = re.compile(r"(?:[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
+"""What may be the unit of a column: "Weight (kg)", "Litres of fuel, 1990", "2025 litres"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The name of a column without the unit of its numbers, and that unit, or an empty one."""
+
+    name: Reading
+    unit: str
+
+    @staticmethod
+    def of(text: str) -> _Column:
+        """Read the name of a column."""
+        found = _UNIT.search(text)
+        if found is not None and any(each.is_measure for each in read(f"1 {found[1]}").quantities):
+            return _Column(read(text[: found.start()].rstrip()), found[1])
+        return _Column(read(text), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A cell: the name of its column, what it holds, and where that is in ``Row.reading``."""
+
+    name: Reading
+    text: str
+    value: Reading
+    start: int
+
+
+class Row:
+    """A row of a table, each cell after the name of its column."""
+
+    def __init__(self, row: TableRow, columns: Sequence[_Column]) -> None:
+        self.start, self.end = row.start, row.end
+        self.cells: list[_Cell] = []
+        text = ""
+        for column, cell in zip(columns, row.cells, strict=False):
+            value = _below_zero(cell)
+            if column.unit and _is_bare(value):
+                value += f" {column.unit}"
+            if cell:
+                text += " | " * bool(text)
+                text += f"{column.name.text}: " if column.name.text else ""
+            self.cells.append(_Cell(column.name, cell, read(value), len(text)))
+            text += value
+        self.reading = read(text)
+        self.label = next((cell.value for cell in self.cells if cell.text), read(""))
+
+    def holds(self, element: Element) -> bool:
+        """Whether a cell holds a word or number of a claim."""
+        return any(_has(cell.value, element) for cell in self.cells)
+
+    def in_text(self, span: Span, hit: Hit) -> Span:
+        """Where a part of ``reading`` is in a sentence; nothing of it is the name of a column."""
+        at = 0
+        for cell in self.cells:
+            at = max(0, hit.text.find(cell.text, at))
+            if cell.start <= span[0] <= cell.start + len(cell.text):
+                shift = at - cell.start
+                return span[0] + shift, min(span[1] + shift, at + len(cell.text))
+        return 0, 0
+
+
+def _below_zero(cell: str) -> str:
+    """A cell, as long as before, with a minus sign in place of the brackets of accountants."""
+    match = _NEGATIVE.fullmatch(cell)
+    return f"-{match[1]}{match[2]}".ljust(len(cell)) if match else cell
+
+
+def _is_bare(cell: str) -> bool:
+    """Whether a cell is a number without a unit of measurement."""
+    held = read(cell).quantities
+    return len(held) == 1 and held[0].kind == "number" and not held[0].is_measure
+
+
+def _has(reading: Reading, element: Element) -> bool:
+    if isinstance(element, str):
+        return element in _codes(reading)
+    if isinstance(element, Word):
+        return bool(reading.find(element))
+    return any(map(element.allows, reading.quantities))
+
+
+def _codes(reading: Reading) -> set[str]:
+    return {code.upper() for code in _CODE.findall(reading.text)}
+
+
+def _elements(reading: Reading) -> list[Element]:
+    return [*reading.content, *reading.quantities, *_codes(reading)]
+
+
+class ClaimedTable:
+    """The rows of a table beside a claim; ``above`` are the heading and the caption."""
+
+    def __init__(self, claim: Reading, table: Table, above: Sequence[Reading]) -> None:
+        width = max((len(row.cells) for row in table.rows), default=0)
+        columns = [_Column.of(name) for name in (*table.columns, *[""] * width)]
+        self.rows = [Row(row, columns) for row in table.rows]
+        self._claim, self._elements, self._above = claim, _elements(claim), above
+        texts = [*(read(name) for name in table.columns), *(each.name for each in columns), *above]
+        self._named = [e for e in self._elements if any(_has(text, e) for text in texts)]
+        self._spoken_of = self._chosen()
+        held = [e for e in self._elements if any(row.holds(e) for row in self.rows)]
+        self._needed = [e for e in held if e not in self._named]
+
+    def row(self, hit: Hit) -> Row | None:
+        """The row that a sentence of the passage is, or is a part of."""
+        return next((row for row in self.rows if row.start <= hit.start < row.end), None)
+
+    def speaks_of(self, row: Row) -> bool:
+        """Whether no other row has more of the claim's words."""
+        return row in self._spoken_of
+
+    def agrees(self, row: Row) -> bool:
+        """Whether a row that the claim speaks of has all that the table has of it, in its place."""
+        return (
+            row in self._spoken_of
+            and all(map(row.holds, self._needed))
+            and all(self._in_column(row, each) for each in self._claim.quantities)
+            and all(self._is_said(cell) for cell in self._columns(row))
+        )
+
+    def compare(self, row: Row) -> Comparison:
+        """Compare the claim with a row as with a sentence, and by its columns."""
+        found = compare(self._claim, row.reading, self._above)
+        own = [*self._conflicts(row)]
+        spans = {each.given for each in own}
+        rest = [each for each in found.conflicts if each.given not in spans]
+        return replace(
+            found,
+            shared=max(found.shared, self._share(row)),
+            is_whole=found.is_whole and self.agrees(row),
+            conflicts=(*own, *rest),
+        )
+
+    def _share(self, row: Row) -> float:
+        """Share of the claim's words and dates that a row, or what names it, has."""
+        numbers = [each for each in self._claim.quantities if each.kind == "number"]
+        own = [each for each in self._elements if each not in numbers]
+        held = sum(each in self._named or row.holds(each) for each in own)
+        return held / len(own) if own else 0.0
+
+    def _conflicts(self, row: Row) -> Iterator[Conflict]:
+        """Numbers of the claim in whose place the named column of the only such row has others."""
+        columns = self._columns(row)
+        if self._spoken_of != [row] or not self._is_named(row) or len(columns) != 1:
+            return
+        cell = columns[0]
+        for each in self._claim.quantities:
+            rivals = [other for other in cell.value.quantities if comparable(each, other)]
+            is_name = each in self._named or _has(row.label, each)
+            if rivals and not is_name and not any(map(each.allows, rivals)):
+                start = cell.start
+                span = start + rivals[0].start, start + rivals[0].end
+                yield Conflict(each.kind, (each.start, each.end), span)
+
+    def _chosen(self) -> list[Row]:
+        """The rows with most of the claim's words, and those whose whole label it has."""
+        scores = [sum(self._counts(row, each) for each in self._elements) for row in self.rows]
+        labels = [
+            {number for number, each in enumerate(self._elements) if _has(row.label, each)}
+            if self._is_named(row)
+            else set()
+            for row in self.rows
+        ]
+        return [
+            row
+            for row, score, label in zip(self.rows, scores, labels, strict=True)
+            if score == max(scores) or (label and not any(label < other for other in labels))
+        ]
+
+    def _counts(self, row: Row, element: Element) -> bool:
+        """Whether a row has a word or code; numbers name a row in its first cell alone."""
+        if isinstance(element, Quantity):
+            return _has(row.label, element)
+        return row.holds(element)
+
+    def _is_named(self, row: Row) -> bool:
+        """Whether the claim has all of a row's first cell."""
+        label = _elements(row.label)
+        return bool(label) and all(_has(self._claim, each) for each in label)
+
+    def _by_name(self, row: Row, cell: _Cell) -> frozenset[int]:
+        """Which elements of the claim are in the name of a column and not in the row itself."""
+        return frozenset(
+            number
+            for number, each in enumerate(self._elements)
+            if _has(cell.name, each) and not row.holds(each)
+        )
+
+    def _columns(self, row: Row) -> list[_Cell]:
+        """The cells whose columns the claim names in full, by most of its words."""
+        named = []
+        for cell in row.cells:
+            if cell.value is row.label:
+                continue
+            rest = [each for each in _elements(cell.name) if not row.holds(each)]
+            if rest and all(_has(self._claim, each) for each in rest):
+                named.append((self._by_name(row, cell), cell))
+        return [cell for own, cell in named if not any(own < other for other, _ in named)]
+
+    def _is_said(self, cell: _Cell) -> bool:
+        """Whether the claim has something of a cell, which may be a tick."""
+        is_tick = cell.value.text.strip().lower() in _TICKS
+        return is_tick or any(_has(cell.value, each) for each in self._elements)
+
+    def _in_column(self, row: Row, number: Quantity) -> bool:
+        """Whether a number stands where no other column is named by more of the claim."""
+        places = [cell for cell in row.cells if _has(cell.value, number)]
+        if not places or number in self._named or _has(row.label, number):
+            return True
+        rivals = [
+            cell
+            for cell in row.cells
+            if any(comparable(number, other) for other in cell.value.quantities)
+        ]
+        most = max((len(self._by_name(row, cell)) for cell in rivals), default=0)
+        return any(len(self._by_name(row, cell)) >= most for cell in places)

@@ -1,0 +1,68 @@
+"""Claims about the rows of a table."""
+
+import pytest
+
+from milepost.checking.claims import judge
+from milepost.types import Hit, Passage, Table, TableRow
+
+
+def table(columns: str, *lines: str) -> Passage:
+    """A passage of whole rows, whose cells are between bars, the first of them its best."""
+    text = "\n".join(lines)
+    spans = [(text.index(line), text.index(line) + len(line)) for line in lines]
+    rows = [TableRow(*span, tuple(map(str.strip, text[slice(*span)].split("|")))) for span in spans]
+    names = tuple(map(str.strip, columns.split("|"))) if columns else ()
+    hits = [Hit(start, end, 0.5, 0.0, {}, text[start:end]) for start, end in spans]
+    held = Table(None, names, tuple(rows))
+    return Passage(text, "d", None, 0, len(text), 0.5, tuple(hits), None, None, None, held)
+
+
+VANS = table(
+    "Vehicle | 2024 litres | 2025 litres | Weight (kg)",
+    "Bus | 3,000 | 2,900 | 11,000",
+    "Van | 1,200 | 1,100 | 2,100",
+)
+ACCOUNTS = table("Account | Movement | Closing", "Bank | (250.00) | 750", "Loan | $(40) | 900")
+ACCESS = table("User | Payroll | Archive", "Ann | x | ", "Bob | no | yes", "Eve | yes | ")
+SHIFTS = table("Day | Kitchen | Garden", "Monday | Kim | Max", "Tuesday | Max | Lee")
+CODES = table("Region | p95 | p99", "EU | 40 | 95", "US | 31 | 70")
+ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim", "verdict"),
+    [
+        (VANS, "In 2025 the van had 1,100 litres.", "supported"),
+        (VANS, "In 2025 the van had 2,900 litres.", "contradicted"),
+        (VANS, "In 2024 the van had 1,100 litres.", "contradicted"),
+        (VANS, "The weight of the bus is 11,000 kg.", "supported"),
+        (VANS, "The weight of the van is 11,000 kg.", "contradicted"),
+        (VANS, "The weight of the bus is 11 tonnes.", "supported"),
+        (ACCOUNTS, "The bank movement was -250.", "supported"),
+        (ACCOUNTS, "The bank movement was 250.", "contradicted"),
+        (ACCOUNTS, "The loan movement was -$40.", "supported"),
+        (ACCOUNTS, "The bank closing was 900.", "contradicted"),
+        (ACCESS, "Ann has payroll.", "supported"),
+        (ACCESS, "Ann has archive.", "related"),
+        (ACCESS, "Bob has payroll.", "related"),
+        (SHIFTS, "On Monday the garden had Max.", "supported"),
+        (SHIFTS, "Max was in the garden on Tuesday.", "related"),
+        (SHIFTS, "Lee was in the garden on Monday.", "contradicted"),
+        (CODES, "The p95 of the EU is 40.", "supported"),
+        (CODES, "The p99 of the US is 95.", "contradicted"),
+        (ORDERS, "Order 000125 paid 60.", "supported"),
+        (ORDERS, "Order 000124 paid 60.", "contradicted"),
+        (ORDERS, "Order 000124 was not paid 50.", "contradicted"),
+    ],
+)
+def test_a_number_belongs_to_its_row_and_column(passage, claim, verdict):
+    assert judge(claim, [passage]).verdict == verdict
+
+
+def test_what_differs_is_shown_in_the_row():
+    given, found = "the van had 2,900 litres in 2025", "Van | 1,200 | 1,100 | 2,100"
+    judged = judge(given, [VANS])
+    assert judged.sentence.text == found
+    [one] = judged.sentence.differences
+    assert (one.given, one.text, one.kind) == ("2,900 litres", "1,100", "number")
+    assert VANS.text[one.start : one.end] == "1,100"
