@@ -1,8 +1,11 @@
 """Claims about the rows of a table."""
 
+from pathlib import Path
+
 import pytest
 
 from milepost.checking.claims import judge
+from milepost.testing import fake_index
 from milepost.types import Hit, Passage, Table, TableRow
 
 
@@ -53,6 +56,7 @@ ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
         (ORDERS, "Order 000125 paid 60.", "supported"),
         (ORDERS, "Order 000124 paid 60.", "contradicted"),
         (ORDERS, "Order 000124 was not paid 50.", "contradicted"),
+        (ORDERS, "Paid: order 000124, 1,000.", "contradicted"),
     ],
 )
 def test_a_number_belongs_to_its_row_and_column(passage, claim, verdict):
@@ -66,3 +70,13 @@ def test_what_differs_is_shown_in_the_row():
     [one] = judged.sentence.differences
     assert (one.given, one.text, one.kind) == ("2,900 litres", "1,100", "number")
     assert VANS.text[one.start : one.end] == "1,100"
+
+
+def test_the_row_that_decides_is_named(tmp_path: Path):
+    path = tmp_path / "vans.csv"
+    path.write_text("Vehicle,Litres,Drivers\nBus,3000,7\nVan,1200,2\n", encoding="utf-8")
+    index = fake_index({})
+    index.add(path)
+    denied = index.check("The van had 2 drivers and 3000 litres.")
+    [place] = denied.places
+    assert (denied.verdict, place.place) == ("contradicted", "row 3")

@@ -23,8 +23,8 @@ _CODE = re.compile(r"\b(?:(?=\w*\d)(?=\w*[^\W\d_])\w+|[A-Z]{1,2})\b")
 _TICKS = frozenset("yes y true x ✓ ✔ ☑ ☒ • ● included".split())
 _NEGATIVE = re.compile(r"([$€£¥]?)\s?\(([$€£¥]?[\d.,]+\s?%?)\)")
 """A number below zero as accountants write it."""
-_UNIT = re.compile(r"(?:[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
-"""What may be the unit of a column: "Weight (kg)", "Litres of fuel, 1990", "2025 litres"."""
+_UNIT = re.compile(r"(?:^|[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
+"""What may be the unit of a column: "Weight (kg)", "2025 litres", "Litres"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Column:
         """Read the name of a column."""
         found = _UNIT.search(text)
         if found is not None and any(each.is_measure for each in read(f"1 {found[1]}").quantities):
-            return _Column(read(text[: found.start()].rstrip()), found[1])
+            return _Column(read(text[: found.start()].rstrip() or text), found[1])
         return _Column(read(text), "")
 
 
@@ -70,7 +70,9 @@ class Row:
             self.cells.append(_Cell(column.name, cell, read(value), len(text)))
             text += value
         self.reading = read(text)
-        self.label = next((cell.value for cell in self.cells if cell.text), read(""))
+        first = next((cell for cell in self.cells if cell.text), None)
+        self.label = first.value if first else read("")
+        self.label_span = (first.start, first.start + len(first.value.text)) if first else (0, 0)
 
     def holds(self, element: Element) -> bool:
         """Whether a cell holds a word or number of a claim."""
@@ -105,6 +107,12 @@ def _has(reading: Reading, element: Element) -> bool:
     if isinstance(element, Word):
         return bool(reading.find(element))
     return any(map(element.allows, reading.quantities))
+
+
+def _is_rival(own: Quantity, other: Quantity) -> bool:
+    """Whether a number may stand for another one: a cell does not say what it counts."""
+    is_count = own.kind == other.kind == "number" and not (own.is_measure or other.is_measure)
+    return is_count or comparable(own, other)
 
 
 def _codes(reading: Reading) -> set[str]:
@@ -151,7 +159,12 @@ class ClaimedTable:
         found = compare(self._claim, row.reading, self._above)
         own = [*self._conflicts(row)]
         spans = {each.given for each in own}
-        rest = [each for each in found.conflicts if each.given not in spans]
+        label = row.label_span if self._is_named(row) else (0, 0)
+        rest = [
+            each
+            for each in found.conflicts
+            if each.given not in spans and not label[0] <= each.found[0] < label[1]
+        ]
         return replace(
             found,
             shared=max(found.shared, self._share(row)),
@@ -168,12 +181,12 @@ class ClaimedTable:
 
     def _conflicts(self, row: Row) -> Iterator[Conflict]:
         """Numbers of the claim in whose place the named column of the only such row has others."""
-        columns = self._columns(row)
+        columns = [cell for cell in self._columns(row) if not self._is_said(cell)]
         if self._spoken_of != [row] or not self._is_named(row) or len(columns) != 1:
             return
         cell = columns[0]
         for each in self._claim.quantities:
-            rivals = [other for other in cell.value.quantities if comparable(each, other)]
+            rivals = [other for other in cell.value.quantities if _is_rival(each, other)]
             is_name = each in self._named or _has(row.label, each)
             if rivals and not is_name and not any(map(each.allows, rivals)):
                 start = cell.start
@@ -238,7 +251,7 @@ class ClaimedTable:
         rivals = [
             cell
             for cell in row.cells
-            if any(comparable(number, other) for other in cell.value.quantities)
+            if any(_is_rival(number, other) for other in cell.value.quantities)
         ]
         most = max((len(self._by_name(row, cell)) for cell in rivals), default=0)
         return any(len(self._by_name(row, cell)) >= most for cell in places)
