@@ -70,9 +70,8 @@ class Row:
             self.cells.append(_Cell(column.name, cell, read(value), len(text)))
             text += value
         self.reading = read(text)
-        first = next((cell for cell in self.cells if cell.text), None)
-        self.label = first.value if first else read("")
-        self.label_span = (first.start, first.start + len(first.value.text)) if first else (0, 0)
+        nothing = _Cell(read(""), "", read(""), 0)
+        self.label = next((cell for cell in self.cells if cell.text), nothing)
 
     def holds(self, element: Element) -> bool:
         """Whether a cell holds a word or number of a claim."""
@@ -159,11 +158,11 @@ class ClaimedTable:
         found = compare(self._claim, row.reading, self._above)
         own = [*self._conflicts(row)]
         spans = {each.given for each in own}
-        label = row.label_span if self._is_named(row) else (0, 0)
+        label = len(row.label.text) if self._is_named(row) else 0
         rest = [
             each
             for each in found.conflicts
-            if each.given not in spans and not label[0] <= each.found[0] < label[1]
+            if each.given not in spans and not 0 <= each.found[0] - row.label.start < label
         ]
         return replace(
             found,
@@ -187,7 +186,7 @@ class ClaimedTable:
         cell = columns[0]
         for each in self._claim.quantities:
             rivals = [other for other in cell.value.quantities if _is_rival(each, other)]
-            is_name = each in self._named or _has(row.label, each)
+            is_name = each in self._named or _has(row.label.value, each)
             if rivals and not is_name and not any(map(each.allows, rivals)):
                 start = cell.start
                 span = start + rivals[0].start, start + rivals[0].end
@@ -197,7 +196,7 @@ class ClaimedTable:
         """The rows with most of the claim's words, and those whose whole label it has."""
         scores = [sum(self._counts(row, each) for each in self._elements) for row in self.rows]
         labels = [
-            {number for number, each in enumerate(self._elements) if _has(row.label, each)}
+            {number for number, each in enumerate(self._elements) if _has(row.label.value, each)}
             if self._is_named(row)
             else set()
             for row in self.rows
@@ -211,12 +210,12 @@ class ClaimedTable:
     def _counts(self, row: Row, element: Element) -> bool:
         """Whether a row has a word or code; numbers name a row in its first cell alone."""
         if isinstance(element, Quantity):
-            return _has(row.label, element)
+            return _has(row.label.value, element)
         return row.holds(element)
 
     def _is_named(self, row: Row) -> bool:
         """Whether the claim has all of a row's first cell."""
-        label = _elements(row.label)
+        label = _elements(row.label.value)
         return bool(label) and all(_has(self._claim, each) for each in label)
 
     def _by_name(self, row: Row, cell: _Cell) -> frozenset[int]:
@@ -231,7 +230,7 @@ class ClaimedTable:
         """The cells whose columns the claim names in full, by most of its words."""
         named = []
         for cell in row.cells:
-            if cell.value is row.label:
+            if cell is row.label:
                 continue
             rest = [each for each in _elements(cell.name) if not row.holds(each)]
             if rest and all(_has(self._claim, each) for each in rest):
@@ -246,7 +245,7 @@ class ClaimedTable:
     def _in_column(self, row: Row, number: Quantity) -> bool:
         """Whether a number stands where no other column is named by more of the claim."""
         places = [cell for cell in row.cells if _has(cell.value, number)]
-        if not places or number in self._named or _has(row.label, number):
+        if not places or number in self._named or _has(row.label.value, number):
             return True
         rivals = [
             cell
