@@ -43,6 +43,19 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         ),
         (",Jan-24,Feb-24\nNorth,5,6", "North | Jan-24: 5 | Feb-24: 6"),
         ("Ann,2024-01-31,Rome\nBob,2024-02-29,Oslo", "Bob | 2024-02-29 | Oslo"),
+        # So may the steps of a count.
+        (",May '25,Jun '25,All\nNorth,5,6,11", "North | May '25: 5 | Jun '25: 6 | All: 11"),
+        ("Who,Day 1,Day 7,Day 9\nAnn,in,out,in", "Who: Ann | Day 1: in | Day 7: out | Day 9: in"),
+        ("City,<18,18-64,65+\nRome,5,6,7", "City: Rome | <18: 5 | 18-64: 6 | 65+: 7"),
+        ("Item,5 kg,10 kg\nSalt,5,6\nRice,9,10", "Item: Rice | 5 kg: 9 | 10 kg: 10"),
+        (
+            "Item,2024A,,2025E,\n,Plan,Real,Plan,Real\nSalt,1,2,3,4",
+            "Item: Salt | 2024A Plan: 1 | 2024A Real: 2 | 2025E Plan: 3 | 2025E Real: 4",
+        ),
+        ("Salt,5 kg,10 kg\nRice,9 kg,10", "Rice | 9 kg | 10"),  # steps in rows below, too
+        ("Ann,3-1,2-0\nBob,4,1", "Bob | 4 | 1"),  # without order
+        ("Ann,Jan 2025,May 2025\nBob,tbd,none", "Bob | tbd | none"),
+        ("Size,18 cm,Weight,80 cm\nRooms,3,Age,20", "Rooms | 3 | Age | 20"),
     ],
 )
 def test_cells_have_the_names_of_their_own_table(rows: str, last: str) -> None:

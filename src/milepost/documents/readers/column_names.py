@@ -37,6 +37,14 @@ _DATE = re.compile(
     r"(?:\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./ -](?:\d{1,2}|[^\W\d_]{3,})[./ -]\d{2,4})\b.*"
     r"|[^\W\d_]{3}[-'’]\d\d"
 )
+_STEP = re.compile(
+    r"(?P<named>(?:[^\W\d_]|[^\W\d_]{2,3}\.?[-\s'’#/]{0,2}|[#№]\s?)\d{1,4}"
+    r"(?:\W{0,2}[^\W\d_]{0,2}\d{2,4})?)"
+    r"|(?P<counted>\d{1,4}(?:[.,]\d)?\s?[^\W\d_]{2,3}\.?|\d{1,4}\s[^\W\d_]"
+    r"|(?:19|20)\d\d[^\W\d_]|\d{1,2}[^\W\d_]\s?['’]?\d\d(?:\d\d)?|\d{4}[-\s]?[^\W\d_]\d{1,2})"
+    r"|(?P<range>[<>≤≥]=?\s?\d[\d.,]*|\d[\d.,]*\s?(?:[-–—/:]\s?\d[\d.,]*|\+))"
+)
+"""Day 1, Q1 FY25; 5 kg, 1st, 1Q25; 18-24, 65+. A row of names may count in such steps."""
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _QUESTION = re.compile(r"[?？](?:\s*\*|\s*\([^()]*\))?$")
@@ -64,18 +72,27 @@ def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int
         goes_on = (found > 1 and len(is_new) > 1 and all(is_new)) if found else any(is_new)
         units = [_UNIT.fullmatch(cell) for cell in low[1:] if cell]
         is_lower = not low[0] or (bool(units) and all(units))
-        if not (goes_on or is_lower) or not all(map(_is_name, upper + low)):
+        if not (goes_on or is_lower):
+            break
+        below = part[end + 1 :]
+        if not all(_are_names([(part[end][0], cells), *below]) for cells in (upper, low)):
             break
         if not is_lower and not found and _is_figure(low[0]):
             break  # a row of figures names columns beside an empty cell
         if not is_lower and upper[0] and part[end][0] > part[end - 1][0] + 1:
             break  # of another table
-        named = [(part[end][0], column_names(header)), *part[end + 1 :]]
+        named = [(part[end][0], column_names(header)), *below]
         if (goes_on or _above_figures(part, end, low)) and names_columns(
             named, 0, second=True, several=True
         ):
             found = end + 1
     return found
+
+
+def _are_names(rows: Sequence[Row]) -> bool:
+    """Whether each cell of the first row may be a name, or a step, above the other rows."""
+    steps = _steps(rows, 0)
+    return all(_is_name(cell) or column in steps for column, cell in enumerate(rows[0][1]))
 
 
 def _holds_pairs(rows: Sequence[Row]) -> bool:
@@ -117,7 +134,9 @@ def table_starts(rows: Sequence[Row]) -> list[int]:
     for at in range(2, len(rows) - 1):
         names = rows[at][1][1:]
         start, first = starts[-1], known.get(tuple(names), at)
-        if first > at - 2 or count_filled(names) < 2 or not all(map(is_label, filter(None, names))):
+        if first > at - 2 or count_filled(names) < 2:
+            continue
+        if not all(is_label(cell) or _step(cell) for cell in names):
             continue
         end = min(at, first + 1 + _SAMPLE)
         if names_columns(rows[start:end], first - start, second=True):
@@ -156,10 +175,12 @@ def names_columns(
     """
     number, row = rows[index]
     cells = [cell for cell in row if cell]
+    steps = set() if several else _steps(rows, index)
     figured = [
         cell
         for column, cell in enumerate(row)
-        if cell and not several and not is_label(cell) and not _is_heading(rows, index, column)
+        if cell and not (several or column in steps or is_label(cell))
+        if not _is_heading(rows, index, column)
     ]
     if not all(map(_is_figure, figured)):
         return False
@@ -198,6 +219,41 @@ def _is_heading(rows: Sequence[Row], index: int, column: int) -> bool:
         return all(is_amount(each) and not _DATE.fullmatch(each) for each in below)
     is_question = len(cell) <= _MAX_QUESTION and _QUESTION.search(cell)
     return bool(is_question) and not any(map(_QUESTION.search, below))
+
+
+def _steps(rows: Sequence[Row], index: int) -> set[int]:
+    """Return the columns of a row whose cells go on in steps of one kind, above other cells."""
+    row = rows[index][1]
+    steps = {column: _step(cell) for column, cell in enumerate(row) if column and _step(cell)}
+    years = {column for column, cell in enumerate(row) if column and _YEAR.fullmatch(cell)}
+    columns, kinds = steps.keys() | years, {*steps.values()}
+    if len(columns) < 2 or len(kinds) != 1 or _is_figure(row[0]):
+        return set()
+    if 2 * count_filled(row[min(columns) : max(columns) + 1]) >= 3 * len(columns):
+        return set()  # each may be the value of the name on its left
+    cells = dict.fromkeys(row[column] for column in steps)  # names above them may tell them apart
+    numbers = [[*map(int, re.findall(r"\d+", cell))] for cell in cells]
+    is_range = kinds == {"range"}
+    are_sorted = any(
+        order == sorted(order) or (not is_range and order == sorted(order, reverse=True))
+        for order in (numbers, [each[::-1] for each in numbers])  # the year is first or last
+    )
+    letters = {"".join(filter(str.isalpha, cell)) for cell in cells}
+    if len(cells.keys() | {row[at] for at in years}) < 2 or (len(letters) == 1 and not are_sorted):
+        return set()
+    pairs = ((column, cells) for cells in _below(rows, index) for column in steps)
+    below = [_step(cells[at]) for at, cells in pairs if any(cells[at : at + 1])]
+    if not below or 4 * sum(kind in kinds for kind in below) > len(below):
+        return set()
+    figures, words = _columns_below(rows, index)
+    is_sure = len(columns) > 2 and not is_range
+    return {*steps} if is_sure or columns <= figures - words else set()
+
+
+def _step(cell: str) -> str | None:
+    """Return of which kind a figure is that may be one of several steps, if it is one."""
+    match = _STEP.fullmatch(cell) if is_amount(cell) else None
+    return match and match.lastgroup
 
 
 def _below(rows: Sequence[Row], index: int) -> Iterator[Cells]:
