@@ -43,6 +43,9 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         ),
         (",Jan-24,Feb-24\nNorth,5,6", "North | Jan-24: 5 | Feb-24: 6"),
         ("Ann,2024-01-31,Rome\nBob,2024-02-29,Oslo", "Bob | 2024-02-29 | Oslo"),
+        # One column may have no name, beside three that have one.
+        ("On,In,Out,\nMon,5,6,low\nTue,6,9,high", "On: Tue | In: 6 | Out: 9 | high"),
+        ("Ann,Rome,,baker\nBob,Oslo,34,smith", "Bob | Oslo | 34 | smith"),
         # So may the steps of a count.
         (",May '25,Jun '25,All\nNorth,5,6,11", "North | May '25: 5 | Jun '25: 6 | All: 11"),
         ("Who,Day 1,Day 7,Day 9\nAnn,in,out,in", "Who: Ann | Day 1: in | Day 7: out | Day 9: in"),

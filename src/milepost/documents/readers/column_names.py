@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import takewhile, zip_longest
@@ -166,12 +167,14 @@ def names_columns(
 ) -> bool:
     """Whether a row holds the names of the columns below it.
 
-    Its cells must be labels (or questions, or dates above amounts), distinct but above figures,
-    none may recur in its column, and the rows below may fill few other columns; its first cell may
-    not end in a colon as those below do. Any further such row of a sheet (``second``) must be above
-    figures. A row of figures names columns only if they are years beside an empty first cell. One
-    label in four may be another figure, such as "18 - 49", if two in words are above columns of
-    figures alone. Names of several rows (``several``), each of them a label, may be alike.
+    Its cells must be labels (or questions, dates above amounts, or steps such as "Jan 2025"),
+    distinct but above figures, none may recur in its column, and the rows below may fill few other
+    columns, or any one beside three names of which one is above figures; its first cell may not end
+    in a colon as those below do. Any further such row of a sheet (``second``) must be above
+    figures. A row of figures names columns only if they are years or steps beside an empty first
+    cell. One label in four may be another figure, such as "18 - 49", if two in words are above
+    columns of figures alone. Names of several rows (``several``), each of them a label, may be
+    alike.
     """
     number, row = rows[index]
     cells = [cell for cell in row if cell]
@@ -190,7 +193,7 @@ def names_columns(
         return False
     if index + 1 < len(rows) and rows[index + 1][0] > number + 1:
         second = True
-    inside = outside = 0
+    inside, outside = 0, Counter[int]()
     for other in _below(rows, index):
         if row[0].endswith(":") and other[:1] and other[0].endswith(":"):
             return False  # each row has a name of its own
@@ -198,7 +201,7 @@ def names_columns(
             if cell and cell == label:
                 return False
             inside += bool(cell and label)
-            outside += bool(cell and not label and column)
+            outside[column] += bool(cell and not label and column)
     figures, words = _columns_below(rows, index)
     again = {column for column, label in enumerate(row) if label and row.count(label) > 1}
     if not several and not again <= figures - words:
@@ -206,7 +209,9 @@ def names_columns(
     named = {column for column, label in enumerate(row) if sum(map(str.isalpha, label)) > 3}
     if figured and len(named & (figures - words)) < 2:
         return False
-    return inside > 3 * outside and (bool(figures) or not second)
+    is_above = any(label for column, label in enumerate(row) if column in figures - words)
+    spare = max(outside.values(), default=0) if is_above and len(cells) > 2 else 0
+    return inside > 3 * (outside.total() - spare) and (bool(figures) or not second)
 
 
 def _is_heading(rows: Sequence[Row], index: int, column: int) -> bool:
