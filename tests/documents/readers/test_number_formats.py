@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from milepost.documents import read_bytes
 from milepost.documents.readers.number_formats import shown
 from milepost.errors import UnreadableFile
-from support.office_writer import relations, xlsx, zipped
+from support.office_writer import opendocument, relations, xlsx, zipped
 from support.ole_writer import ole
 
 
@@ -47,6 +47,7 @@ from support.ole_writer import ole
         ('[Red][<0]General;General" kg"', 2.5, "2.5 kg"),
         ("yyyy-mm-dd", 44000.0, None),
         ("General", 0.5, None),
+        ('General" kg"', 4111111111111110.0, "4111111111111110 kg"),
         ("0", float("inf"), None),
     ],
 )
@@ -109,12 +110,17 @@ def test_times_and_long_numbers_are_as_a_sheet_shows_them() -> None:
     styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="22"/><xf numFmtId="46"/></cellXfs>'
     rows = (
         '<row r="1"><c r="A1" s="1"><v>44000.43064814815</v></c><c r="B1" s="2"><v>1.5625</v></c>'
-        '<c r="C1"><v>1.0471975511965976</v></c><c r="D1"><v>123456789012</v></c></row>'
+        '<c r="C1"><v>1.0471975511965976</v></c><c r="D1"><v>4111111111111110</v></c></row>'
     )
     document = read_bytes(xlsx({"One": rows}, styles), "a.xlsx")
     assert (
-        document.text.split("\n")[-1] == "2020-06-18 10:20:08 | 37:30 | 1.047197551 | 123456789012"
+        document.text.split("\n")[-1]
+        == "2020-06-18 10:20:08 | 37:30 | 1.047197551 | 4111111111111110"
     )
+    cell = "office:value-type='float' office:value='4111111111111110'"
+    body = f"<table:table-row><table:table-cell {cell}><text:p>4,11111111111111E+15</text:p>"
+    body = f"<table:table>{body}</table:table-cell></table:table-row></table:table>"
+    assert read_bytes(opendocument("spreadsheet", body), "a.ods").text == "4111111111111110"
 
 
 @pytest.mark.parametrize(

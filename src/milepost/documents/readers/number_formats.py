@@ -193,7 +193,8 @@ def _written(section: _Section, value: float) -> str:
     exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(section.shift)
     if section.is_general:
         before, behind = _filled(section.whole, ""), _filled(section.behind, "")
-        return f"{before}{value:.{_DIGITS_MOST if value.is_integer() else 10}g}{behind}"
+        is_whole = value.is_integer() and value < 10 ** (_DIGITS_MOST + 1)
+        return f"{before}{value:{'.0f' if is_whole else '.10g'}}{behind}"
     if not section.has_places:
         return "".join(text for _, text in section.whole)
     if section.divisor:

@@ -105,7 +105,9 @@ def _number(value: float) -> str:
     """Write a number; one that is not whole has eleven characters at most, as in a sheet."""
     if 1e16 <= abs(value) < math.inf:
         return f"{value:.6g}"  # only 15 digits are stored
-    if not abs(value) < 1e10 or value.is_integer():
+    if value.is_integer():
+        return f"{value:.0f}"
+    if not abs(value) < 1e10:
         return f"{value:.15g}"
     fixed = f"{value:.12f}".rstrip("0")
     if abs(value) < 1e-4 and float(fixed) == value and len(fixed.lstrip("-")) <= 11:

@@ -16,6 +16,7 @@ from milepost.documents.readers.scripts import Look
 from milepost.documents.readers.sheet_values import COLUMNS, REPEATS, Book, Sheet, written
 
 _ESCAPE = re.compile("_x([0-9a-fA-F]{4})_")
+_LONG = re.compile(r"-?\d(?:[.,]\d+)?E\+15")  # LibreOffice shows a number of 16 digits so
 _MOST = 1000  # columns over which a cell is repeated
 
 
@@ -191,7 +192,8 @@ def _cell(
     if kind == "date" and not is_struck and not (text.isdecimal() and len(text) == len("2026")):
         with suppress(ValueError):
             return written(datetime.fromisoformat(said.get("date-value", "")))
-    if text or is_struck or any(map(len, cell)):
+    is_long = kind == "float" and _LONG.fullmatch(text) is not None and not is_struck
+    if not is_long and (text or is_struck or any(map(len, cell))):
         return text
     stored = said.get("string-value") or said.get("value", "")
     with suppress(ValueError):
