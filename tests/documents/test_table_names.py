@@ -43,6 +43,20 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         ),
         (",Jan-24,Feb-24\nNorth,5,6", "North | Jan-24: 5 | Feb-24: 6"),
         ("Ann,2024-01-31,Rome\nBob,2024-02-29,Oslo", "Bob | 2024-02-29 | Oslo"),
+        # Names may be alike beside two above figures; a value behind a name is none.
+        ("Paid,Cur,Left,Cur\n5,EUR,6,EUR\n7,EUR,8,USD", "Paid: 7 | Cur: EUR | Left: 8 | Cur: USD"),
+        ("cup,cup,cup\nwon,3,4\nlost,5,6", "lost | 5 | 6"),
+        ("Bank,As of: 05.01.2026\nIBAN,7\nBIC,8", "BIC | 8"),
+        # Lines about an account have cells of their own, as has the table below them.
+        (
+            '"At"\n"IBAN";"7"\n"BIC";"8"\n"Tax";"9"\n"Saldo";"1.234,5";"EUR"',
+            "Saldo | 1.234,5 | EUR",
+        ),
+        ("Konto;DE1\nSaldo;1,5;EUR\nStand;05.01.2026", "Stand | 05.01.2026"),
+        (
+            "Konto;1\nSaldo;1,5;EUR\nVon;May\n\nAm;Art;An;Wert\n1.2.;Tee;A;-4,3\n2.2.;Lohn;B;2,1",
+            "Am: 2.2. | Art: Lohn | An: B | Wert: 2,1",
+        ),
         # One column may have no name, beside three that have one.
         ("On,In,Out,\nMon,5,6,low\nTue,6,9,high", "On: Tue | In: 6 | Out: 9 | high"),
         ("Ann,Rome,,baker\nBob,Oslo,34,smith", "Bob | Oslo | 34 | smith"),

@@ -49,7 +49,8 @@ _STEP = re.compile(
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _QUESTION = re.compile(r"[?？](?:\s*\*|\s*\([^()]*\))?$")
-_NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
+_NO_LABEL = re.compile(rf"(?:\S+\s+){{3}}.*[.!?]$|@|://|:\s+(?:{_DATE.pattern})$")
+"""What is no label; "No." and "In use?" are."""
 
 
 def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int:
@@ -100,12 +101,17 @@ def _holds_pairs(rows: Sequence[Row]) -> bool:
     """Whether each row is the name of one value, such as a date, an amount or words.
 
     Of the values below the first row, some are dates and some other figures, or half are words of
-    their own.
+    their own. Units may stand behind amounts.
     """
     columns = [column for column, cell in enumerate(rows[0][1]) if cell]
     below = list(_below(rows, 0))
-    if len(columns) != 2 or {column for column, _ in _kinds(below)} != {*columns}:
+    if len(columns) != 2 or not {*columns} <= {column for column, _ in _kinds(below)}:
         return False
+    for cells in below:
+        others = [cell for at, cell in enumerate(cells) if cell and at not in columns]
+        is_measured = any(map(is_amount, cells[columns[1] : columns[1] + 1]))
+        if others and (any(map(_is_figure, others)) or not is_measured):
+            return False
     pairs = [[cells[column] for column in columns] for cells in below if count_filled(cells) > 1]
     keys = [rows[0][1][columns[0]], *(key for key, _ in pairs)]
     if len({*keys}) < len(keys) or any(map(_is_figure, keys)):
@@ -167,14 +173,13 @@ def names_columns(
 ) -> bool:
     """Whether a row holds the names of the columns below it.
 
-    Its cells must be labels (or questions, dates above amounts, or steps such as "Jan 2025"),
-    distinct but above figures, none may recur in its column, and the rows below may fill few other
-    columns, or any one beside three names of which one is above figures; its first cell may not end
-    in a colon as those below do. Any further such row of a sheet (``second``) must be above
-    figures. A row of figures names columns only if they are years or steps beside an empty first
-    cell. One label in four may be another figure, such as "18 - 49", if two in words are above
-    columns of figures alone. Names of several rows (``several``), each of them a label, may be
-    alike.
+    Its cells must be labels (or questions, dates above amounts, or steps such as "Jan 2025"), none
+    may recur in its column, and the rows below may fill few other columns, or any one beside three
+    names of which one is above figures; its first cell may not end in a colon as those below do.
+    Any further such row of a sheet (``second``) must be above figures. A row of figures names
+    columns only if they are years or steps beside an empty first cell. If two names in words are
+    above columns of figures alone, one in four may be another figure, such as "18 - 49", and some
+    may be alike, as they may above figures, or in several rows of labels (``several``).
     """
     number, row = rows[index]
     cells = [cell for cell in row if cell]
@@ -204,13 +209,13 @@ def names_columns(
             outside[column] += bool(cell and not label and column)
     figures, words = _columns_below(rows, index)
     again = {column for column, label in enumerate(row) if label and row.count(label) > 1}
-    if not several and not again <= figures - words:
+    alone = figures - words
+    above = {label for column, label in enumerate(row) if column in alone}
+    is_above = sum(sum(map(str.isalpha, label)) > 3 for label in above) > 1
+    if not (is_above or (not figured and (several or again <= alone))):
         return False
-    named = {column for column, label in enumerate(row) if sum(map(str.isalpha, label)) > 3}
-    if figured and len(named & (figures - words)) < 2:
-        return False
-    is_above = any(label for column, label in enumerate(row) if column in figures - words)
-    spare = max(outside.values(), default=0) if is_above and len(cells) > 2 else 0
+    is_wide = len(cells) > 2 and any(label for at, label in enumerate(row) if at in alone)
+    spare = max(outside.values(), default=0) if is_wide else 0
     return inside > 3 * (outside.total() - spare) and (bool(figures) or not second)
 
 

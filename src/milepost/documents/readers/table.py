@@ -12,7 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder, caption_in
@@ -141,6 +141,7 @@ _ESCAPED = re.compile(r'\\"[^,;\t|\n"]')
 _COMMENT = re.compile(r"#(?:[#\s]|$)")
 _MIN_TABBED = 3  # lines of a table in a text without a suffix of tables
 _SAMPLE = 50  # rows used to find the delimiter
+_LEAST = 3  # columns and rows of a table below lines of other lengths
 
 
 def read_delimited(data: bytes, name: str, source: str | None) -> Document:
@@ -210,17 +211,24 @@ def _with_comments(rows: list[Row], delimiter: str) -> list[Row]:
 def _delimiter(text: str, escape: str | None) -> str:
     """Find the delimiter that gives most rows the same number of cells; empty if none does.
 
-    A comma if each row is one cell in quotation marks.
+    A comma if each row is one cell in quotation marks. If no delimiter fits more than half of the
+    rows, it is the one of the table at their end, of three columns and rows at least.
     """
     best, most = "", 0.5
+    last, size = "", 0
     for delimiter in _DELIMITERS:
         try:
             records = _records(text, delimiter, escape, _SAMPLE)
         except csv.Error:
             continue
-        widths = Counter(len(cells) for cells in records if any(map(str.strip, cells)))
-        width, rows = widths.most_common(1)[0] if widths else (1, 0)
-        share = rows / max(1, widths.total())
-        if share > most and (width > 1 or (text.startswith('"') and delimiter == ",")):
+        widths = [len(cells) for cells in records if any(map(str.strip, cells))]
+        width, rows = Counter(widths).most_common(1)[0] if widths else (1, 0)
+        share = rows / max(1, len(widths))
+        is_quoted = text.startswith('"') and delimiter == "," and share == 1
+        if share > most and (width > 1 or is_quoted):
             best, most = delimiter, share
-    return best
+        width = widths[-1] if widths else 0
+        rows = sum(1 for _ in takewhile(width.__eq__, reversed(widths)))
+        if min(width, rows) >= _LEAST and width * rows > size:
+            last, size = delimiter, width * rows
+    return best or last
