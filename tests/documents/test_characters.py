@@ -147,6 +147,11 @@ def test_borders_are_those_of_the_full_search(text: str) -> None:
         (f"H{lowered('2')}O, 10{lowered('2')}, log{lowered('10')}5", "H2O, 10_2, log_(10)5"),
         (f"2{raised('1')}/{lowered('2')} cups of {raised('14')}C", "2 1/2 cups of ^14C"),
         (f"1{raised('0')}{raised('6')}", "1^06"),
+        (f"le 2{raised('e')}, 1{raised('a')}, 2{raised('º')}, 3{raised('d')}", "le 2e, 1a, 2º, 3d"),
+        (f"XIX{raised('e')}, 1{raised('er')}, 1,001{raised('st')}", "XIXe, 1er, 1,001st"),
+        (f"1,100{raised('a')} of 1 200{raised('e')}", "1,100^a of 1 200^e"),
+        (f"$12{raised('d')}, in 2024{raised('e')}", "$12^d, in 2024^e"),
+        (f"12{raised('a')}", "12^a"),  # the cell of a table
     ],
 )
 def test_forms(marked: str, wanted: str) -> None:

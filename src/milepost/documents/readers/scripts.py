@@ -25,6 +25,8 @@ _NOTE_MARK = re.compile(rf"{_NUMBERS.pattern}|[a-zA-Z]")
 _ORDINAL = re.compile(
     r"st|nd|rd|th|e|er|re|ère|ers|res|es|d|de|nde|ème|eme|me|o|a|os|as|ter|bis|[ªº]|TM|®", re.I
 )
+_COUNT = re.compile(r"(?<![\d.,$€£¥−])(?<![\d$€£¥]\s)\d{1,3}$")
+"""A whole number of few digits, behind which a single letter may make an ordinal."""
 _POWER = re.compile(r"[+\-−–±]?\d|[+\-−–±]\w")
 _TERMS = re.compile(r".[+\-−–±*/=·]\w")
 _OWNER = re.compile(r"[\w.,;:!?)\]\"”’%]\s+$")
@@ -121,7 +123,7 @@ def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
         return _in_front(mark, after)
     if _NOTE_MARK.fullmatch(mark) and (kind == NOTE or _is_note(before, mark)):
         return "[", "]"
-    if not _is_power(before, mark):
+    if not _is_power(before, mark, after):
         return "", ""
     grouped = bool(_TERMS.search(mark)) or (mark[-1].isdigit() and right.isdigit())
     return ("^(", ")") if grouped else ("^", "")
@@ -151,11 +153,22 @@ def _is_note(before: str, mark: str) -> bool:
     return len(name) > _UNIT or (len(name) == _UNIT and name[0].isupper())
 
 
-def _is_power(before: str, mark: str) -> bool:
+def _is_power(before: str, mark: str, after: str) -> bool:
     if _POWER.match(mark):
         return True
     if before[-1].isdigit() and not _TERMS.search(mark):
-        return mark.isalpha() and not _ORDINAL.fullmatch(mark)
+        return mark.isalpha() and not _is_ordinal(before, mark, after)
     word = _LETTERS.search(before)
     variable = word is not None and len(word[0]) == 1 and word[0].islower()
     return bool(_TERMS.search(mark)) or (variable and len(mark) == 1 and mark in "nmkijtTxyz")
+
+
+def _is_ordinal(before: str, mark: str, after: str) -> bool:
+    """Whether letters belong to the number in front of them; a, d and e may mark notes, too."""
+    if not _ORDINAL.fullmatch(mark):
+        return False
+    if len(mark) > 1 or not mark.isascii():
+        return True
+    count = _COUNT.search(before)
+    is_cell = count is not None and count[0] == before.strip() and not after.strip()
+    return count is not None and not (is_cell and mark in "adAD")  # 2e may be alone, as in French
