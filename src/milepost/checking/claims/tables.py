@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 
 from milepost.checking.claims.comparison import Comparison, compare
 from milepost.checking.claims.conflicts import Conflict
+from milepost.checking.claims.kinds import EXACT
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
+from milepost.checking.claims.units import known
 from milepost.types import Hit, Span, Table, TableRow
 
 Element = Word | Quantity | str
@@ -25,6 +27,9 @@ _NEGATIVE = re.compile(r"([$€£¥]?)\s?\(([$€£¥]?[\d.,]+\s?%?)\)")
 """A number below zero as accountants write it."""
 _UNIT = re.compile(r"(?:^|[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
 """What may be the unit of a column: "Weight (kg)", "2025 litres", "Litres"."""
+_SCALE = re.compile(r"\b(thousand|million|billion)s?\b|[’']000\b|[$€£¥]\s?(?:m|bn|k)\b", re.I)
+"""What the numbers of a table are counted in: "(in millions)", "EUR thousand"."""
+_SHORT = {"m": "million", "bn": "billion", "k": "thousand", "000": "thousand"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +38,36 @@ class _Column:
 
     name: Reading
     unit: str
+    scale: str
 
     @staticmethod
-    def of(text: str) -> _Column:
-        """Read the name of a column."""
+    def of(text: str, scale: str) -> _Column:
+        """Read the name of a column of a table that is in thousands, say."""
+        scale = _scale(text) or scale
         found = _UNIT.search(text)
         if found is not None and any(each.is_measure for each in read(f"1 {found[1]}").quantities):
-            return _Column(read(text[: found.start()].rstrip() or text), found[1])
-        return _Column(read(text), "")
+            return _Column(read(text[: found.start()].rstrip() or text), found[1], scale)
+        return _Column(read(text), "", scale)
+
+    def with_unit(self, cell: str, claim: Reading) -> str:
+        """A number with the unit and scale in which the claim has it, else with the column's unit.
+
+        A number without a unit of its own may be money; ``$505`` may be thousands.
+        """
+        held = read(cell).quantities
+        if len(held) != 1 or held[0].kind != "number" or held[0].unit == "percent":
+            return cell
+        bare = not held[0].is_measure
+        names = {each.name for each in claim.quantities if each.is_measure} - {"percent"}
+        units = [self.unit] if self.unit else ["", *sorted(names)]
+        ways = [f"{cell} {unit}".rstrip() for unit in units] if bare else [cell]
+        if self.scale and not self.unit:
+            ways += [f"{cell} {self.scale} {unit}".rstrip() for unit in (units if bare else [""])]
+        for way in ways:
+            found = read(way).quantities
+            if len(found) == 1 and any(each.allows(found[0]) for each in claim.quantities):
+                return way
+        return ways[-1] if self.scale and _SCALE.search(claim.text) else ways[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +83,12 @@ class _Cell:
 class Row:
     """A row of a table, each cell after the name of its column."""
 
-    def __init__(self, row: TableRow, columns: Sequence[_Column]) -> None:
+    def __init__(self, row: TableRow, columns: Sequence[_Column], claim: Reading) -> None:
         self.start, self.end = row.start, row.end
         self.cells: list[_Cell] = []
         text = ""
         for column, cell in zip(columns, row.cells, strict=False):
-            value = _below_zero(cell)
-            if column.unit and _is_bare(value):
-                value += f" {column.unit}"
+            value = column.with_unit(_below_zero(cell), claim)
             if cell:
                 text += " | " * bool(text)
                 text += f"{column.name.text}: " if column.name.text else ""
@@ -76,6 +101,10 @@ class Row:
     def holds(self, element: Element) -> bool:
         """Whether a cell holds a word or number of a claim."""
         return any(_has(cell.value, element) for cell in self.cells)
+
+    def is_label(self, span: Span) -> bool:
+        """Whether a part of ``reading`` is in the first cell."""
+        return 0 <= span[0] - self.label.start < len(self.label.text)
 
     def in_text(self, span: Span, hit: Hit) -> Span:
         """Where a part of ``reading`` is in a sentence; nothing of it is the name of a column."""
@@ -94,10 +123,12 @@ def _below_zero(cell: str) -> str:
     return f"-{match[1]}{match[2]}".ljust(len(cell)) if match else cell
 
 
-def _is_bare(cell: str) -> bool:
-    """Whether a cell is a number without a unit of measurement."""
-    held = read(cell).quantities
-    return len(held) == 1 and held[0].kind == "number" and not held[0].is_measure
+def _scale(text: str) -> str:
+    """What numbers are counted in, by a caption or the name of a column: "million", or nothing."""
+    found = _SCALE.search(text)
+    if found is None:
+        return ""
+    return (found[1] or _SHORT[found[0].lstrip("’'$€£¥ ").lower()]).lower()
 
 
 def _has(reading: Reading, element: Element) -> bool:
@@ -106,6 +137,12 @@ def _has(reading: Reading, element: Element) -> bool:
     if isinstance(element, Word):
         return bool(reading.find(element))
     return any(map(element.allows, reading.quantities))
+
+
+def _key(element: Element) -> str | tuple[float, float]:
+    if isinstance(element, Quantity):
+        return element.low, element.high
+    return element if isinstance(element, str) else element.base
 
 
 def _is_rival(own: Quantity, other: Quantity) -> bool:
@@ -127,8 +164,9 @@ class ClaimedTable:
 
     def __init__(self, claim: Reading, table: Table, above: Sequence[Reading]) -> None:
         width = max((len(row.cells) for row in table.rows), default=0)
-        columns = [_Column.of(name) for name in (*table.columns, *[""] * width)]
-        self.rows = [Row(row, columns) for row in table.rows]
+        scale = _scale(" ".join([table.caption or "", *table.columns[:1]]))
+        columns = [_Column.of(name, scale) for name in (*table.columns, *[""] * width)]
+        self.rows = [Row(row, columns, claim) for row in table.rows]
         self._claim, self._elements, self._above = claim, _elements(claim), above
         texts = [*(read(name) for name in table.columns), *(each.name for each in columns), *above]
         self._named = [e for e in self._elements if any(_has(text, e) for text in texts)]
@@ -158,12 +196,14 @@ class ClaimedTable:
         found = compare(self._claim, row.reading, self._above)
         own = [*self._conflicts(row)]
         spans = {each.given for each in own}
-        label = len(row.label.text) if self._is_named(row) else 0
+        # Without a named column it is not known which of several numbers of a row is meant.
+        numbers = [cell for cell in row.cells if cell is not row.label and cell.value.quantities]
         rest = [
             each
             for each in found.conflicts
-            if each.given not in spans and not 0 <= each.found[0] - row.label.start < label
+            if each.kind not in EXACT or (len(numbers) < 2 and not row.is_label(each.found))
         ]
+        rest = [each for each in rest if each.given not in spans]
         return replace(
             found,
             shared=max(found.shared, self._share(row)),
@@ -226,6 +266,13 @@ class ClaimedTable:
             if _has(cell.name, each) and not row.holds(each)
         )
 
+    def _names(self, element: Element) -> bool:
+        """Whether the claim has a word of a column's name, if only as the unit of a number."""
+        units = {each.unit for each in self._claim.quantities if each.is_measure}
+        units |= {each.name for each in self._claim.quantities if each.is_measure}
+        is_unit = isinstance(element, Word) and known(element.text) in units
+        return is_unit or _has(self._claim, element)
+
     def _columns(self, row: Row) -> list[_Cell]:
         """The cells whose columns the claim names in full, by most of its words."""
         named = []
@@ -233,8 +280,8 @@ class ClaimedTable:
             if cell is row.label:
                 continue
             rest = [each for each in _elements(cell.name) if not row.holds(each)]
-            if rest and all(_has(self._claim, each) for each in rest):
-                named.append((self._by_name(row, cell), cell))
+            if rest and all(map(self._names, rest)):
+                named.append(({*map(_key, rest)}, cell))
         return [cell for own, cell in named if not any(own < other for other, _ in named)]
 
     def _is_said(self, cell: _Cell) -> bool:
