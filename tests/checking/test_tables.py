@@ -29,6 +29,7 @@ ACCOUNTS = table("Account | Movement | Closing", "Bank | (250.00) | 750", "Loan 
 ACCESS = table("User | Payroll | Archive", "Ann | x | ", "Bob | no | yes", "Eve | yes | ")
 SHIFTS = table("Day | Kitchen | Garden", "Monday | Kim | Max", "Tuesday | Max | Lee")
 CODES = table("Region | p95 | p99", "EU | 40 | 95", "US | 31 | 70")
+SALES = table("In millions | 2022 | 2021", "Net sales | $ 14,189 | $ 14,082", "Costs | 96 | 85")
 ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
 
 
@@ -53,6 +54,13 @@ ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
         (SHIFTS, "Lee was in the garden on Monday.", "contradicted"),
         (CODES, "The p95 of the EU is 40.", "supported"),
         (CODES, "The p99 of the US is 95.", "contradicted"),
+        (SALES, "Net sales in 2022 were $14,189 million.", "supported"),
+        (SALES, "Net sales in 2022 were $14.2 billion.", "supported"),
+        (SALES, "Net sales in 2022 were 14,189.", "related"),
+        (SALES, "Net sales in 2022 were $14,082 million.", "contradicted"),
+        (SALES, "Costs in 2021 were $85 million.", "supported"),
+        (SALES, "Costs in 2021 were $85 thousand.", "contradicted"),
+        (SALES, "Costs were $97 million.", "related"),
         (ORDERS, "Order 000125 paid 60.", "supported"),
         (ORDERS, "Order 000124 paid 60.", "contradicted"),
         (ORDERS, "Order 000124 was not paid 50.", "contradicted"),

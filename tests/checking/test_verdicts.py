@@ -79,6 +79,8 @@ PAIRS = [
      "The museum is open on Mondays.", "opposite"),
     ("The museum is not open on Mondays.", "The museum is closed on Mondays.",
      "The museum is not closed on Mondays.", "opposite"),
+    ("Net sales were $14,189 million.", "Net sales were $14.2 billion.",
+     "Net sales were $14.3 billion.", "number"),
     ("He won the race twice.", "He won the race two times.",
      "He won the race three times.", "number"),
 ]  # fmt: skip
@@ -233,6 +235,9 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("All parts but the battery are covered.", "The battery is covered.", "related"),
         ("It is a myth that bulls hate red.", "Bulls hate red.", "related"),
         ("The office opened in 2019.", "The office opened on 3 May 2019.", "related"),
+        ("Costs rose by $52 million.", "Costs were $71 million.", "related"),
+        ("In 2021 costs rose by $52 million.", "In 2022 costs were $71 million.", "related"),
+        ("Net sales were $14.2 billion.", "Net sales were $14,189 million.", "related"),
         ("A stone fell off the old truck.", "A stone fell off the old house.", "related"),
         ("The fee was low. Few complained.", "Mayor Smith introduced the low fee.", "related"),
         ("The fee was low. Few complained.", "17 shops complained about the fee.", "related"),

@@ -70,6 +70,8 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             continue
         if each.kind == "date" and _RELATIVE.search(sentence.text):
             continue
+        if is_value(each, claim):
+            held = [other for other in held if other.role != "by"]
         same = [other for other in held if same_place(each, other, claim, sentence)]
         if not same:
             if any(map(each.allows, (*sentence.quantities, *near))):
@@ -134,6 +136,12 @@ def _shares_unit(each: Quantity, other: Quantity) -> bool:
     is_number = each.kind == other.kind == "number"
     is_bare = not other.unit or other.unit in _COMPARATIVES
     return is_number and is_bare and each.written == other.written
+
+
+def is_value(each: Quantity, reading: Reading) -> bool:
+    """Whether a text says that something is so much, which "rose by 5" says nothing of."""
+    before = [word for word in reading.words if word.end <= each.start][-1:]
+    return any(word.base == "be" for word in before)
 
 
 def same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:

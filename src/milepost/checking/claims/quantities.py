@@ -134,11 +134,11 @@ def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Qu
             end = behind.end("one") if name == "time" else end  # "two times" is "twice"
     base, factor = UNITS.get(name, (name, 1.0))
     digits = re.search(r"\d[\d,]*(?:\.(\d+))?", text[start:end])
-    places = len(digits[1] or "") if digits else 0
+    slack = 0.5 * 10 ** -len(digits[1] or "") if digits else 0.5
+    if digits and (shown := float(digits[0].replace(",", ""))) and abs(value) >= 1e3 * shown:
+        slack = min(slack * abs(value) / shown, 0.05 * abs(value))  # of "14.2 billion"
     is_measure = name in UNITS
-    made = Quantity(
-        "number", value, value, base, start, end, is_measure, value, value, name, 0.5 * 10**-places
-    )
+    made = Quantity("number", value, value, base, start, end, is_measure, value, value, name, slack)
     if base == "celsius" and factor != 1.0:
         made = replace(made, low=value - 32, high=value - 32, value=value - 32)
     return times(made, factor, base) if is_measure else made

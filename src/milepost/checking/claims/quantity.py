@@ -13,6 +13,8 @@ YEARLESS = "day of the year"  # unit of a date without its year
 
 _FAR = 4.0
 """Times that a bound in a claim may be a text's number, or the reverse."""
+_ROUNDED = 50.0
+"""Half of the last digit from which a number is one that was rounded: 1.2 thousand."""
 _OVER = 0.1
 """How far from a number a text that says "over" or "under" it is expected to be."""
 
@@ -95,8 +97,8 @@ class Quantity:
             return min(own.high, high) - max(own.low, low) > 1e-6 * max(1.0, abs(own.value))
         if own.value == other.value and not own.is_open:
             return True
-        is_exact = own.name == other.name or not (own.is_measure and other.is_measure)
-        near = 0.0 if is_exact else own.slack + other.slack
+        is_other = own.is_measure and other.is_measure and own.name != other.name
+        near = own.slack + other.slack if is_other else own.rounding(other)
         return own.low <= high + near and low <= own.high + near
 
     def follows(self, other: Quantity) -> bool:
@@ -126,6 +128,8 @@ class Quantity:
             slack = 0.1 * max(abs(self.value), abs(other.value))
             return max(abs(self.low - low), abs(self.high - high)) <= slack
         is_other = self.name != other.name and not other.is_open
+        if abs(self.value - other.value) <= self.rounding(other) and self.slack > other.slack:
+            return True  # "$14.2 billion" of "$14,189 million"
         return self.is_range or is_other or (self.low <= low and high <= self.high)
 
     @property
@@ -145,6 +149,11 @@ class Quantity:
         if math.isinf(high) and low > self.value:
             high = self.value + near
         return low, high
+
+    def rounding(self, other: Quantity) -> float:
+        """How far a number in thousands or more may be from a rounder or more exact one."""
+        far = max(self.slack, other.slack)
+        return far if self.slack != other.slack and far >= _ROUNDED else 0.0
 
     def in_unit(self, unit: str) -> Quantity:
         """Pounds are money or a weight."""

@@ -87,5 +87,5 @@ def _is_same(one: Quantity, other: Quantity) -> bool:
         return (one.low, one.high, one.unit) == (other.low, other.high, other.unit)
     if one.is_measure and one.name != other.name:  # 2.5 km and 2,500 m
         return one.follows(other) and other.follows(one)
-    is_equal = abs(one.value - other.value) <= 1e-6 * abs(one.value)
-    return is_equal and one.unit == other.unit
+    near = max(1e-6 * abs(one.value), one.rounding(other))
+    return abs(one.value - other.value) <= near and one.unit == other.unit

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.checking.claims.comparison import ATTACHED, ROLES, compare
-from milepost.checking.claims.conflicts import Conflict
+from milepost.checking.claims.conflicts import Conflict, is_value
 from milepost.checking.claims.kinds import EXACT, is_english
-from milepost.checking.claims.quantity import comparable
+from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, read
 from milepost.checking.claims.tables import ClaimedTable, Row
 from milepost.checking.claims.turned import renamed
@@ -199,8 +199,13 @@ def _has_facts(claim: Reading, passage: Passage) -> bool:
 def _has_rivals(claim: Reading, passage: Passage) -> bool:
     """Whether a passage has numbers and dates that could be in the place of a claim's."""
     there = [each for text in _texts(passage) for each in text.quantities]
+
+    def is_rival(each: Quantity, other: Quantity) -> bool:
+        is_change = other.role == "by" and is_value(each, claim)
+        return comparable(each, other) and not is_change
+
     return all(
-        any(each.allows(other) or comparable(each, other) for other in there)
+        any(each.allows(other) or is_rival(each, other) for other in there)
         for each in claim.quantities
     )
 
@@ -235,6 +240,11 @@ def _place(
         similarity=similarity,
         differences=differences,
     )
+
+
+def _lacks_number(claim: Reading, sentence: Reading) -> bool:
+    numbers = [each for each in claim.quantities if each.kind == "number"]
+    return any(not any(map(each.allows, sentence.quantities)) for each in numbers)
 
 
 def _difference(own: Reading, hit: Hit, row: Row | None, conflict: Conflict) -> Difference:
@@ -272,9 +282,10 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             differences = tuple(_difference(own, hit, row, each) for each in kinds)
             place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}
-            # With another name and another number, or as a row without the name, it is about
-            # something else.
+            # With another name and another number, without the number and of another date, or as a
+            # row without the name, it is about something else.
             is_other = "name" in differing and bool(differing & set(EXACT))
+            is_other = is_other or ("date" in differing and _lacks_number(own, texts[number]))
             is_other = is_other or (passage.table is not None and found.lacks_name)
             is_other = is_other or bool(table and row and not table.speaks_of(row))
             least = MIN_DENIED if differing == {"negation"} else MIN_CONFLICT
