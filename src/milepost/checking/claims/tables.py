@@ -29,6 +29,7 @@ _UNIT = re.compile(r"(?:^|[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
 """What may be the unit of a column: "Weight (kg)", "2025 litres", "Litres"."""
 _SCALE = re.compile(r"\b(thousand|million|billion)s?\b|[’']000\b|[$€£¥]\s?(?:m|bn|k)\b", re.I)
 """What the numbers of a table are counted in: "(in millions)", "EUR thousand"."""
+_MONEY = frozenset(["dollar", "euro", "pound", "yen", "rupee"])
 _SHORT = {"m": "million", "bn": "billion", "k": "thousand", "000": "thousand"}
 
 
@@ -58,7 +59,7 @@ class _Column:
         if len(held) != 1 or held[0].kind != "number" or held[0].unit == "percent":
             return cell
         bare = not held[0].is_measure
-        names = {each.name for each in claim.quantities if each.is_measure} - {"percent"}
+        names = {each.name for each in claim.quantities} & _MONEY
         units = [self.unit] if self.unit else ["", *sorted(names)]
         ways = [f"{cell} {unit}".rstrip() for unit in units] if bare else [cell]
         if self.scale and not self.unit:

@@ -92,10 +92,12 @@ class Judgement:
 
     The sentence that decides, if one does, has the share of the claim's words that it and its
     neighbours have, and what the claim has in place of what it says. Its place is not looked up.
+    ``shared`` is the share of the sentence alone, by rules.
     """
 
     verdict: Literal["supported", "contradicted", "related"]
     sentence: Match | None = None
+    shared: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +156,13 @@ def judge(
     denied, held = said[against].contradicted, said[for_it].supported
     is_denial = bool(own.negations or EXCLUSIVE & {word.text.lower() for word in own.words})
     least = MIN_CONTRADICTED_DENIAL if is_denial else MIN_CONTRADICTED
-    if denied >= least and denied > held and _has_rivals(own, about[against]):
-        hit = said[against].sentence
+    hit = said[against].sentence
+    if denied >= least and denied > held and _has_rivals(own, about[against], hit):
         coverage = compare(own, read(hit.text)).coverage
         return Judgement("contradicted", _place(about[against], hit, coverage))
     if ruled.sentence is not None and ruled.verdict == "supported":
-        is_whole = compare(own, read(ruled.sentence.text)).shared == 1.0
-        is_sure = held >= MIN_SUPPORTED or (is_whole and denied < MAX_DENIED_IF_WHOLE)
+        is_whole = ruled.shared == 1.0 and denied < MAX_DENIED_IF_WHOLE
+        is_sure = held >= MIN_SUPPORTED or is_whole
         if ruled.sentence.similarity == 1.0:
             is_sure |= held >= MIN_CONFIRMED and denied < MAX_DENIED
         return ruled if is_sure else Judgement("related")
@@ -196,8 +198,15 @@ def _has_facts(claim: Reading, passage: Passage) -> bool:
     )
 
 
-def _has_rivals(claim: Reading, passage: Passage) -> bool:
-    """Whether a passage has numbers and dates that could be in the place of a claim's."""
+def _has_rivals(claim: Reading, passage: Passage, hit: Hit) -> bool:
+    """Whether a passage has numbers and dates that could be in the place of a claim's.
+
+    Of a table only a row that the claim speaks of can contradict it.
+    """
+    table = _table(claim, passage)
+    row = table.row(hit) if table else None
+    if table and (row is None or not table.speaks_of(row)):
+        return False
     there = [each for text in _texts(passage) for each in text.quantities]
 
     def is_rival(each: Quantity, other: Quantity) -> bool:
@@ -268,8 +277,8 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     A sentence that contradicts decides over one that supports only if it says more of the claim:
     "Sales rose in 2019" stands beside "Sales fell in 2018" in many a report.
     """
-    supporting: list[tuple[float, Judgement]] = []
-    contradicting: list[tuple[float, Judgement]] = []
+    supporting: list[Judgement] = []
+    contradicting: list[Judgement] = []
     for passage in passages:
         texts, above, table = _texts(passage), _above(passage), _table(own, passage)
         for number, hit in enumerate(passage.hits):
@@ -290,12 +299,12 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             is_other = is_other or bool(table and row and not table.speaks_of(row))
             least = MIN_DENIED if differing == {"negation"} else MIN_CONFLICT
             if kinds and not is_other and found.shared >= least:
-                contradicting.append((found.shared, Judgement("contradicted", place)))
+                contradicting.append(Judgement("contradicted", place, found.shared))
             is_all = found.is_whole and found.coverage >= MIN_COVERAGE
             if not kinds and is_english and is_all and found.shared >= MIN_SHARED:
-                supporting.append((found.shared, Judgement("supported", place)))
-    best = max(supporting, key=lambda each: each[0], default=None)
-    worst = max(contradicting, key=lambda each: each[0], default=None)
-    if worst is not None and (best is None or worst[0] > best[0]):
-        return worst[1]
-    return Judgement("related") if best is None else best[1]
+                supporting.append(Judgement("supported", place, found.shared))
+    best = max(supporting, key=lambda each: each.shared, default=None)
+    worst = max(contradicting, key=lambda each: each.shared, default=None)
+    if worst is not None and (best is None or worst.shared > best.shared):
+        return worst
+    return best or Judgement("related")
