@@ -62,7 +62,9 @@ def test_an_index_may_be_used(cli, refusal, model, any_chance, pdf, tmp_path):
 def test_nothing_found_and_errors(cli, refusal, model, pdf, notes):
     result = cli("annotate", pdf, QUESTION, "--min-score", 1, *model)
     assert result.exit_code == 1
-    assert "no passage reaches a probability of 1, so no file was written" in result.stderr
+    said, nothing = result.stderr.splitlines()
+    assert said.startswith(f"milepost: {QUESTION}: nothing found at 100% or more; ")
+    assert "nothing to highlight, so no file was written" in nothing
     assert not pdf.with_name("bees.marked.pdf").exists()
     for name, said in (("gold.txt", "is not a PDF file"), ("none.pdf", "none.pdf does not exist")):
         assert said in refusal("annotate", notes / name, QUESTION, *model)

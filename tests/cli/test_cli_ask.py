@@ -183,6 +183,7 @@ def test_nothing_found_asks_nothing(cli: Any, model: list[str], db: Path) -> Non
     assert done.exit_code == 1
     assert not there.requests
     assert done.stdout == ""
+    assert "nothing found at 100% or more; " in done.stderr
 
 
 def test_wrong_usage_is_refused_before_anything_is_read(cli: Any, tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ Examples:
     help="Maximum number of passages for each question.",
 )
 @min_score_option(
-    "Highlight only passages with at least this probability, 0 to 1, of holding evidence.", 0.2
+    "Highlight nothing if an answer is less probable than this, 0 to 1; else the passages that "
+    "reach it, or the best one.",
+    0.2,
 )
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, even PDF itself.")
 @db_option("An index that holds the PDF. [default: the cache]")
@@ -102,10 +104,8 @@ def annotate(
     if not quiet:
         say_all(notes)
         if marked.path is None:
-            say(
-                f"no passage reaches a probability of {least:g}, so no file was written; "
-                "--min-score 0 marks the best passages"
-            )
+            best = "; --min-score 0 marks the best passages" if least > 0.0 else ""
+            say(f"nothing to highlight, so no file was written{best}")
     return NOTHING if marked.path is None else MARKED
 
 

@@ -127,8 +127,7 @@ def _answer(
         if unreadable(asked.report):
             return ERROR
         if not settings.quiet:
-            why = f" ({result.notes[0]})" if result.notes else ""
-            say(f"nothing found{why}, so the language model was not asked")
+            say(f"{asked.nothing_found(result)}; the language model was not asked")
         return NOTHING
     if outcome.answer is None:
         return FOUND

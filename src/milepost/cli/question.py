@@ -26,6 +26,7 @@ from milepost.cli.console.progress import Bar
 from milepost.cli.sources import chosen_documents, expand, indexed, model_for, refuse_swapped
 from milepost.filters import as_filter
 from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
+from milepost.wording import nothing_reaches
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -258,6 +259,16 @@ class PreparedQuery:
         """Search the documents that the PATHs and ``--in`` leave."""
         documents = chosen_documents(self.index, self.names, self.report)
         return self.index.search_detailed(self.query, documents=documents)
+
+    def nothing_found(self, result: SearchResult) -> str:
+        """Say why a result has no passages."""
+        with self.index.snapshot() as state:
+            if not state.statistics().documents:
+                return "nothing found: there is no text to search"
+        if result.best_score > 0.0:
+            least = self.query.limits.min_score
+            return nothing_reaches(least, result.best_score, result.answerable)
+        return ": ".join(["nothing found", *result.notes[:1]])
 
 
 @dataclass(frozen=True, slots=True)

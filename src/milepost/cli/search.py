@@ -21,7 +21,6 @@ from milepost.cli.question import (
 from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError, in_words
 from milepost.exports.records import box_record, print_json, result_record
-from milepost.wording import nothing_reaches
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -96,7 +95,7 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
         if unreadable(asked.report):
             return ERROR
         if not quiet:
-            say(_nothing(asked.index, result, asked.query.limits.min_score))
+            say(asked.nothing_found(result))
         return NOTHING
 
 
@@ -110,16 +109,6 @@ def _notes(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list
         if not any(result.terms.values()) and result.signals.get("landmark peak", 0.0) < _FLAT:
             lines.append("low confidence: no query term occurs in the text")
     return lines
-
-
-def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
-    with index.snapshot() as state:
-        empty = not state.statistics().documents
-    if empty:
-        return "nothing found: there is no text to search"
-    if result.best_score <= 0.0:
-        return f"nothing found: {result.notes[0]}" if result.notes else "nothing found"
-    return nothing_reaches(min_score, result.best_score, result.answerable)
 
 
 def _boxes(

@@ -18,7 +18,7 @@ from milepost.exports.writing import check_new, check_suffix, write_bytes
 from milepost.index import Index
 from milepost.objects import is_address
 from milepost.types import Document, Passage, Span, nearly_best
-from milepost.wording import PROBABLE, in_words
+from milepost.wording import PROBABLE, in_words, nothing_reaches
 
 COLOURS = ((255, 221, 64), (140, 224, 128), (128, 200, 255), (255, 168, 200), (255, 184, 112))
 """Yellow, green, blue, pink, orange: one for each question, in turn."""
@@ -32,7 +32,8 @@ class AnnotatedPdf:
         path: the file that was written; None where nothing was found.
         passages: for each question what was found, best first.
         highlights: how many were added: one for each passage on each of its pages.
-        notes: for users, among them those of the document: pages without text, for example.
+        notes: for users: those of the document (pages without text, for example), and why a
+            question has no passage.
     """
 
     path: Path | None
@@ -66,8 +67,8 @@ def annotate(
         questions: one or several.
         out: the file to write; None for ``NAME.marked.pdf`` beside the PDF.
         k: maximum number of passages a question; None for 5.
-        min_score: a probability, 0–1; passages below it are not highlighted. Models that were not
-            calibrated give no probabilities; set 0 for them.
+        min_score: see ``Index.search``. Models that were not calibrated give no probabilities; set
+            0 for them.
         rerank: see ``Index.search``.
         overwrite: replace ``out`` if it exists, be it the PDF itself.
 
@@ -83,19 +84,24 @@ def annotate(
     source = Path(stored.source or "")
     target = check_copy(stored.source or "", stored.name, out, overwrite=overwrite)
     data = stored_bytes(stored)
+    notes = stored.notes
     found: dict[str, tuple[Passage, ...]] = {}
     highlights: list[Highlight] = []
     for number, question in enumerate(dict.fromkeys(asked)):
-        passages = index.search(
+        result = index.search_detailed(
             question, k, documents=[stored.name], rerank=rerank, min_score=min_score
         )
-        found[question] = tuple(passages)
+        found[question] = result.passages
+        if not result.passages:
+            why = result.notes[:1]
+            if result.best_score > 0.0:
+                why = (nothing_reaches(min_score, result.best_score, result.answerable),)
+            notes += tuple(f"{' '.join(question.split())}: {each}" for each in why)
         colour = COLOURS[number % len(COLOURS)]
-        for passage in passages:
+        for passage in result.passages:
             highlights += _highlights(stored, passage, comment(question, passage.score), colour)
     if not highlights:
-        return AnnotatedPdf(None, found, 0, stored.notes)
-    notes = stored.notes
+        return AnnotatedPdf(None, found, 0, notes)
     if is_signed(data, stored.name):
         said = f"{source.name} is signed: viewers may show that the copy was changed afterwards"
         notes = (*notes, said)

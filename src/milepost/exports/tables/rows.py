@@ -22,7 +22,7 @@ class Row:
 
     ``text`` is ``document_text[start:end]``, offsets in code points; ``document``, its name, is its
     path for a file. All but the question, and ``document`` where it was asked of one, are None
-    where no passage is probable enough.
+    where nothing is found.
 
     Attributes:
         score: the probability that the passage holds evidence, 0–1.

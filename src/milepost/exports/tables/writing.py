@@ -111,7 +111,7 @@ def write_table(
             question, which is asked of all documents together.
         documents: as in ``Index.search``.
         rerank: as in ``Index.search``.
-        min_score: a passage of a smaller probability is left out: its cells are empty.
+        min_score: as in ``Index.search``; where nothing is found, the cells are empty.
         overwrite: replace the file if it is there.
         on_row: called with the rows done and in all, before the first and after each one.
 

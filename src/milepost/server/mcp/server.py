@@ -126,7 +126,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         question: Question,
         budget_tokens: Budget = 1500,
         min_score: Annotated[
-            float, Number, Field(description="Leave out what is less probable.", ge=0, le=1)
+            float, Number, Field(description="Least probability that anything answers.", ge=0, le=1)
         ] = 0.0,
         documents: Annotated[
             list[str] | None, Few, Field(description="Ids or names of documents to search.")
