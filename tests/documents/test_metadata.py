@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from milepost.documents import files, plain_yaml, read, read_bytes
 from milepost.documents.sidecar import described, sidecar
-from milepost.errors import UnreadableFile
 from milepost.properties import Value
 from support.office_writer import opendocument, pptx, shape, word, xlsx, zipped
 from support.pdf_writer import pdf_of
@@ -293,17 +292,18 @@ def test_a_sidecar_whose_file_is_gone_is_no_document(tmp_path: Path) -> None:
         (".meta.yaml", "[" * 60_000, "is not YAML: "),
     ],
 )
-def test_a_bad_sidecar_names_itself(
+def test_a_file_is_read_without_a_bad_sidecar(
     tmp_path: Path, suffix: str, text: str | bytes, problem: str
 ) -> None:
     path = _note(tmp_path)
     beside = tmp_path / f"note.md{suffix}"
     beside.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(UnreadableFile) as caught:
-        read(path)
-    assert caught.value.problem.startswith(str(beside))
-    assert problem in caught.value.problem
-    assert "\n" not in str(caught.value)
+    document = read(path)
+    (note,) = document.notes
+    assert note.startswith(f"without the sidecar's properties: {beside.name}")
+    assert problem in note
+    assert "\n" not in note
+    assert ("Text." in document.text, document.properties) == (True, {"title": "Old"})
 
 
 def test_sidecars_are_no_documents(tmp_path: Path) -> None:

@@ -119,9 +119,16 @@ def test_a_sidecar_is_followed(tmp_path: Path) -> None:
         assert names(index, 'project = "b" and kind = "md" and folder = "notes"') == {str(note)}
         beside.write_text("{", encoding="utf-8")
         report = index.add(folder)
-        assert list(report.failed) == [str(note)]
-        assert "bees.md.meta.json is not JSON" in report.failed[str(note)]
-        assert held()["project"] == "b"
+        assert (report.changed, report.sentences, report.failed) == ((str(note),), 0, {})
+        assert "bees.md.meta.json is not JSON" in report.notes[str(note)][0]
+        assert index.documents()[0].notes == report.notes[str(note)]
+        assert held() == {"title": "Bees"}
+        assert index.search("queen", where='title = "Bees"')
+        beside.write_text('{"project": "c"}', encoding="utf-8")
+        report = index.add(folder)
+        assert (report.changed, report.sentences, report.notes) == ((str(note),), 0, {})
+        assert held()["project"] == "c"
+        assert index.documents()[0].notes == ()
         beside.unlink()
         assert index.add(folder).changed == (str(note),)
         assert held() == {"title": "Bees"}

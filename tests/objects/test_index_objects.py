@@ -160,6 +160,9 @@ def test_ignore_files_and_sidecars(index, s3: S3) -> None:
     assert index.add(s3.url()).changed == (s3.url("bees.txt"),)
     assert index.documents()[0].properties["author"] == "Kim"
     assert index.add(s3.url("bees.txt")).unchanged == (s3.url("bees.txt"),)
+    s3.put("bees.txt.meta.json", "{bad")
+    (note,) = index.add(s3.url()).notes[s3.url("bees.txt")]
+    assert note.startswith("without the sidecar's properties: bees.txt.meta.json is not JSON")
 
 
 def test_an_index_in_a_bucket_is_skipped(index, s3: S3) -> None:

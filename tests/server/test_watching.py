@@ -51,7 +51,7 @@ def test_a_sidecar_that_is_corrected_is_read_again(tmp_path: Path) -> None:
     with milepost.open(None, model="landmark-light") as index:
         updates = Watch(index, [folder], tmp_path / "db").updates(index.add([folder]))
         beside.write_text("{", encoding="utf-8")
-        assert "is not JSON" in _next(updates).failed[str(folder / "note.txt")]
+        assert "is not JSON" in _next(updates).notes[str(folder / "note.txt")][0]
         beside.write_text('{"project": "hive"}', encoding="utf-8")
         report = _next(updates)
         assert (report.changed, report.sentences) == ((str(folder / "note.txt"),), 0)

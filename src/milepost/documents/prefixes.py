@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from milepost.documents.folders import BINARY, IGNORE_FILES, INDEX_FILE, JUNK, PICTURES, ignore_spec
 from milepost.documents.readers.formats import read_bytes
-from milepost.documents.sidecar import SUFFIXES, orphaned, parse_sidecar
+from milepost.documents.sidecar import SUFFIXES, completed, orphaned
 from milepost.objects import Bucket, ObjectAddress, ObjectFile, bucket, download
-from milepost.properties import merged
 from milepost.types import Document, OnPage, ReadOptions
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def read_object(
     document = read_bytes(data, str(file), str(file), options, on_page)
     if beside is None:
         return document
-    described = parse_sidecar(beside, str(file.beside))
-    return replace(document, properties=merged(document.properties, described))
+    return completed(document, PurePosixPath(str(file.beside)).name, lambda: beside)
 
 
 def read_address(

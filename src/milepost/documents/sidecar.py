@@ -1,12 +1,14 @@
 """Sidecars: files of properties beside a file, ``report.pdf.meta.json`` for ``report.pdf``.
 
-A sidecar is not a document of its own; its properties override those in the file.
+A sidecar is not a document of its own; its properties override those in the file. With a faulty one
+the file is read without them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -50,18 +52,20 @@ def orphaned(name: str) -> bool:
 def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
     """Add the properties of a file's sidecar, if there is one, to its document."""
     beside = sidecar(path)
-    if beside is None:
-        return document
-    return replace(document, properties=merged(document.properties, read_sidecar(beside)))
+    return document if beside is None else completed(document, beside.name, beside.read_bytes)
 
 
-def read_sidecar(path: Path) -> Properties:
-    """Read the properties in a sidecar; nulls are left out."""
+def completed(document: Document, name: str, read: Callable[[], bytes]) -> Document:
+    """Add the properties in a sidecar; a note that says why not where it is faulty."""
     try:
-        data = path.read_bytes()
+        properties = parse_sidecar(read(), name)
     except OSError as error:
-        raise UnreadableFile(f"{path} cannot be read: {error.strerror}", "chmod u+r") from error
-    return parse_sidecar(data, str(path))
+        fault = f"{name} cannot be read: {error.strerror}"
+    except InputError as error:
+        fault = str(error)
+    else:
+        return replace(document, properties=merged(document.properties, properties))
+    return replace(document, notes=(*document.notes, f"without the sidecar's properties: {fault}"))
 
 
 def parse_sidecar(data: bytes, name: str) -> Properties:

@@ -24,12 +24,12 @@ _GAP = re.compile(r"\n[^\S\n]*\n")
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
-    """Whether exactly this text with its pages, headings, tables and notes is indexed.
+    """Whether exactly this text with its pages, headings and tables is indexed.
 
     Versions of Milepost may read the same file otherwise.
     """
-    said = stored.hash, stored.characters, stored.source, stored.notes
-    if said != (document.hash, len(document.text), document.source, document.notes):
+    said = stored.hash, stored.characters, stored.source
+    if said != (document.hash, len(document.text), document.source):
         return False
     with store.snapshot() as state:
         now = state.info(stored.name)
@@ -88,3 +88,10 @@ def stored_entry(state: Snapshot, info: DocumentInfo) -> Entry:
     kept = state.sentences([info])
     parts = kept.spans, state.vectors([info]), kept.vocab_coverage
     return entry(stored_document(state, info), parts, info.signature, info.options)
+
+
+def held_entry(store: Store, name: str, digest: str) -> Entry | None:
+    """What a store has of a file with this hash, under this name."""
+    with store.snapshot() as state:
+        info = state.info(name)
+        return stored_entry(state, info) if info is not None and info.hash == digest else None

@@ -14,7 +14,7 @@ from milepost.documents.prefixes import objects
 from milepost.documents.sidecar import sidecar
 from milepost.encoder import Encoder
 from milepost.errors import MilepostError, StoreError, UnreadableFile, in_words
-from milepost.index.entries import entry, hashed, holds
+from milepost.index.entries import entry, hashed, held_entry, holds
 from milepost.index.places import File, Place, is_below
 from milepost.index.reading_ahead import Signature, ToRead
 from milepost.objects import ObjectAddress, ObjectFile, is_address
@@ -285,8 +285,9 @@ def add_one(
             found = known.find(store, item, chosen) if known and isinstance(item, Path) else None
             held = found() if found else None
             document = held.document if held else read(item, chosen, signature, steps)
-        if stored is not None and holds(store, stored, document):
-            # The same text: only its time, reading options or properties may have changed.
+        same = stored is not None and holds(store, stored, document)
+        if stored is not None and same and stored.notes == document.notes:
+            # Only its time, reading options or properties may have changed.
             described = document.properties != stored.properties
             touched = replace(
                 stored, signature=signature, options=written, properties=document.properties
@@ -295,6 +296,8 @@ def add_one(
                 store.touch(touched)
             (tally.changed if described else tally.unchanged).append(name)
             return
+        if same and (before := held_entry(store, name, document.hash)):
+            held = replace(before, document=document)
         if held is None:
             steps.sentence(0, 0)
             landmarks = model().encode(document, progress=steps.sentence)
@@ -302,7 +305,7 @@ def add_one(
             held = entry(document, parts, signature, written)
             tally.sentences += len(landmarks.spans)
             tally.tokens += landmarks.tokens_given
-        held = replace(held, signature=signature)
+        held = replace(held, signature=signature, options=written)
         store.put(held)
         if known and isinstance(item, Path):
             known.remember(store, item, held)

@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from milepost.documents import described, zotero
+from milepost.documents import described, sidecar, zotero
 from milepost.documents.readers.formats import TEXT_VERSION
 from milepost.encoder.engine.folder import cache_folder
 from milepost.errors import StoreError
-from milepost.index.entries import stored_entry
+from milepost.index.entries import held_entry
 from milepost.index.intake import file_signature
 from milepost.index.places import absolute
 from milepost.store import Entry, Store, open_store
@@ -111,9 +111,10 @@ class KnownFiles:
         return [
             line
             for line in _run(self._database, alike, *kind, digest)
-            # The suffix has a say in how bytes are read; Zotero knows of a file by its path.
+            # The suffix has a say in how bytes are read; by their paths files have more properties.
             if Path(name := os.fsdecode(line[1])).suffix == path.suffix
             and not zotero.described(name)
+            and not sidecar.sidecar(name)
         ]
 
     def _entry(self, store: Store, path: Path, lines: Sequence[_Line]) -> Entry | None:
@@ -122,7 +123,7 @@ class KnownFiles:
             held = None
             with suppress(StoreError):
                 if folder == self._folder:
-                    held = _held(store, os.fsdecode(name), digest)
+                    held = held_entry(store, os.fsdecode(name), digest)
                 else:
                     beside = open_store(
                         Path(os.fsdecode(folder)),
@@ -131,7 +132,7 @@ class KnownFiles:
                         read_only=True,
                     )
                     with closing(beside):
-                        held = _held(beside, os.fsdecode(name), digest)
+                        held = held_entry(beside, os.fsdecode(name), digest)
             if held is None:  # removed or changed meanwhile
                 _run(self._database, _FORGET, folder, name)
                 continue
@@ -158,12 +159,6 @@ def forget_missing() -> None:
         for (folder,) in _run(database, "SELECT DISTINCT folder FROM files"):
             if not Path(os.fsdecode(folder)).is_dir():
                 _run(database, "DELETE FROM files WHERE folder = ?", folder)
-
-
-def _held(store: Store, name: str, digest: str) -> Entry | None:
-    with store.snapshot() as state:
-        info = state.info(name)
-        return stored_entry(state, info) if info is not None and info.hash == digest else None
 
 
 def _model(store: Store) -> str:

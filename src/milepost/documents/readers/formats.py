@@ -140,7 +140,7 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
         ``NAME.meta.json`` or ``NAME.meta.yaml``; later sources override earlier ones.
 
     Raises:
-        UnreadableFile: the file is missing, empty, binary, encrypted, damaged …, or its sidecar is.
+        UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
         MissingExtra: text recognition is requested and the extra ``ocr`` is not installed, or an
             address is given and the extra ``objects`` is not.
         InputError: ``hidden`` or ``ocr`` has an unknown value.
