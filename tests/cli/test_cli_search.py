@@ -1,6 +1,7 @@
 """``milepost search``, the cache that it keeps, and models whose scores are no probabilities."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -325,3 +326,21 @@ def test_limits_by_percentage_are_doubted(
     ):
         assert "milepost fit" in cli(*asked, *unfitted).stderr
         assert "milepost fit" not in cli(*asked, "--overwrite", "--model", "landmark-light").stderr
+
+
+def test_files_that_are_not_what_was_read_are_said_once(cli, model, notes):
+    """Instead of their lines, which are no more what they were."""
+    assert cli("index", notes, "--db", "own", *model).exit_code == 0
+    asked = "search", "bees wax", "--db", "own", "--all", *model
+    before = cli(*asked)
+    os.utime(notes / "bees.txt")  # a new time alone is no change
+    assert (cli(*asked).stdout, cli(*asked).stderr) == (before.stdout, before.stderr)
+    (notes / "bees.txt").write_text("Wasps.\n")
+    (notes / "gold.txt").unlink()
+    for more in ((), ("-C", 0), ("--json",)):
+        result = cli(*asked, *more)
+        assert result.exit_code == 0
+        (line,) = [line for line in result.stderr.splitlines() if "1 more file" in line]
+        assert re.search("has changed since it was read|no longer exists", line)
+    assert line.removeprefix("milepost: ") in json.loads(result.stdout)["notes"]
+    assert "more file" not in cli(*asked, "-q").stderr

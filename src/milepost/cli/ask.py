@@ -19,6 +19,7 @@ from milepost.cli.question import (
     SearchOptions,
     detail_options,
     limit_options,
+    outdated_note,
     reading_options,
     takes_detail,
     takes_search_options,
@@ -107,6 +108,8 @@ def _answer(
 
     settings, as_json, passages = options.settings, options.as_json, result.passages
     messages = complaints(asked.report)
+    if not settings.quiet:
+        messages += outdated_note(asked.outdated(passages))
     outcome = _Outcome()
     if passages and remote is not None:
         outcome = _ask(asked, passages, remote, aloud=not as_json)
