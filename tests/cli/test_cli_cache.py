@@ -58,11 +58,12 @@ def test_a_search_is_a_use(cli, model, notes, tmp_path):
 
 
 def test_the_limit_is_kept_by_itself(cli, refusal, model, notes, monkeypatch):
-    monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "1")
+    monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "1B")
     for name in ("bees.txt", "gold.txt", "ships.md"):
         assert cli("search", "bees", notes / name, *model).exit_code in (0, 1)
         assert len(indexes()) == 1
         assert name in cli("cache").stdout
+    assert "; --to SIZE or --older AGE removes more\n" in cli("cache", "prune").stdout
     monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "much")
     refusal("search", "bees", notes / "bees.txt", *model)
 

@@ -92,7 +92,7 @@ def test_the_limit_is_for_indexes(cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_sizes_and_ages() -> None:
-    assert [parse_size(each, "x") for each in ("0", "12", "500MB", "2 gb", "1T")] == [
+    assert [parse_size(each, "x") for each in ("0", "12B", "500MB", "2 gb", "1T")] == [
         0,
         12,
         500 * 10**6,
@@ -104,7 +104,7 @@ def test_sizes_and_ages() -> None:
         2592000.0,
         2419200.0,
     ]
-    for wrong in ("-1", "1.2.3", "MB", ""):
+    for wrong in ("-1", "1.2.3", "MB", "", "5", "1BB"):
         with pytest.raises(InputError):
             parse_size(wrong, "--to")
         with pytest.raises(InputError):

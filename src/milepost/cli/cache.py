@@ -117,7 +117,8 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
         )
     elif not settings.quiet:
         used = f", {len(done.in_use)} in use or with uploads" if done.in_use else ""
-        click.echo(f"{len(done.removed)} removed, {size_text(freed)} freed{used}")
+        more = "; --to SIZE or --older AGE removes more" if older is None and size is None else ""
+        click.echo(f"{len(done.removed)} removed, {size_text(freed)} freed{used}{more}")
     if done.refused:
         path, why = next(iter(done.refused.items()))
         say(f"{path} cannot be removed: {why}; try: check the permissions of {path.parent}")

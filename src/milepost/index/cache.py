@@ -35,7 +35,7 @@ _KINDS = {
 }
 _SPLIT = (INDEXES, "models")  # each thing in these is an item of its own
 _GONE = ".gone-"
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_UNITS = {"B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SPANS_S = {"h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -59,11 +59,18 @@ class Pruned:
 
 
 def parse_size(written: str, name: str) -> int:
-    """Bytes of a size such as ``500MB`` or ``2 GB``; the error says what ``name`` is."""
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,3})?)\s*([KMGT]?)B?\s*", written, re.IGNORECASE)
+    """Bytes of a size such as ``500MB`` or ``2 GB``; the error says what ``name`` is.
+
+    Only 0 needs no unit: who writes ``5`` hardly means bytes.
+    """
+    if written.strip() == "0":
+        return 0
+    match = re.fullmatch(
+        r"\s*(\d{1,15}(?:\.\d{1,3})?)\s*([KMGT]?B|[KMGT])\s*", written, re.IGNORECASE
+    )
     if match is None:
-        raise InputError(f"{name} {written!r:.40} is not a size", "500MB, 2GB or 0")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+        raise InputError(f"{name} {written!r:.40} is not a size with a unit", "500MB, 2GB or 0")
+    return int(float(match[1]) * _UNITS[match[2][0].upper()])
 
 
 def parse_age(written: str, name: str) -> float:
