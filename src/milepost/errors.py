@@ -16,6 +16,9 @@ from milepost.wording import CONTROL
 
 _SECRETS = re.compile(r"([a-z][a-z0-9+.-]+:/+)(?:[^/]*@)?([^?#]*).*", re.IGNORECASE | re.DOTALL)
 
+# Of wrong names of commands, typing errors have 0.67 and more, other words mostly less than this.
+_NEAR = 0.6
+
 # Comparing a name with more names than this takes seconds.
 _MAX_COMPARED = 20_000
 
@@ -192,7 +195,7 @@ def nearest(name: str, known: Collection[str]) -> str:
     >>> nearest("serch", ["search", "index"]) + "milepost --help"
     "'search', or milepost --help"
     """
-    return _nearest(name, known, str, 0.4)
+    return _nearest(name, known, str)
 
 
 def nearest_file(name: str, known: Collection[str]) -> str:
@@ -203,14 +206,14 @@ def nearest_file(name: str, known: Collection[str]) -> str:
     >>> nearest_file("tea/nothere.pdf", ["tea/fedreg.pdf"]), nearest_file("fedrg", ["fedreg.pdf"])
     ('', "'fedreg.pdf', or ")
     """
-    return _nearest(name, known, lambda each: PurePath(each).stem, 0.6)
+    return _nearest(name, known, lambda each: PurePath(each).stem)
 
 
-def _nearest(name: str, known: Collection[str], part: Callable[[str], str], least: float) -> str:
+def _nearest(name: str, known: Collection[str], part: Callable[[str], str]) -> str:
     if len(known) > _MAX_COMPARED:
         return ""
     from difflib import get_close_matches  # only errors need it
 
     folded = {part(each).casefold(): each for each in known}
-    near = get_close_matches(part(name).casefold(), folded, 1, least)
+    near = get_close_matches(part(name).casefold(), folded, 1, _NEAR)
     return f"{folded[near[0]]!r}, or " if near else ""

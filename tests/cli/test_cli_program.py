@@ -28,6 +28,21 @@ def test_wrong_usage_is_one_line(refusal, args):
     assert "; " in said
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("version", "milepost --version"),
+        ("help", "milepost --help"),
+        ("serch", "'search', or milepost --help"),
+        ("mpc", "'mcp', or milepost --help"),
+        ("upgrade", "milepost --help"),
+        ("delete", "milepost --help"),
+    ],
+)
+def test_an_unknown_command_is_told_what_is_meant(refusal, name, hint):
+    assert refusal(name).rstrip() == f"milepost: unknown command '{name}'; try: {hint}"
+
+
 def test_no_command_shows_the_help(cli):
     result = cli()
     assert (result.exit_code, result.stdout) == (2, "")

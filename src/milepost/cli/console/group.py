@@ -34,10 +34,11 @@ class CommandGroup(click.Group):
         """Find the subcommand, or name the one nearest to it."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
-            names = self.list_commands(ctx)
-            raise InputError(
-                f"unknown command {name!r}", f"{nearest(name, names)}{ctx.command_path} --help"
-            )
+            options = [each for option in self.get_params(ctx) for each in option.opts]
+            near, option = nearest(name, self.list_commands(ctx)), "--help"
+            if f"--{name}" in options:
+                near, option = "", f"--{name}"
+            raise InputError(f"unknown command {name!r}", f"{near}{ctx.command_path} {option}")
         return super().resolve_command(ctx, args)
 
 
