@@ -108,9 +108,18 @@ def test_a_full_disk_under_a_stream(model, closed, code):
 
 def test_a_command_runs_with_all_streams_closed(model, notes, tmp_path):
     db = tmp_path / "db"
-    line = shlex.join(command("index", notes, "--db", db, *model))
+    line = shlex.join(command("index", notes, "--db", db, "-q", *model))
     subprocess.run(["sh", "-c", f"{line} <&- >&- 2>&-"], check=True, env=environment())
     assert db.is_dir()
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_results_for_a_closed_stream_are_lost(model, db, more):
+    line = shlex.join(command("search", "bees", "--db", db, "-q", *more, *model))
+    asked = subprocess.run(["sh", "-c", f"{line} >&-"], capture_output=True, env=environment())
+    assert asked.returncode == 2
+    assert asked.stderr.startswith(b"milepost: standard output: closed; try: ")
+    assert asked.stderr.count(b"\n") == 1
 
 
 def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):

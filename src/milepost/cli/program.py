@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -27,7 +28,8 @@ class Program(LazyGroup):
         kwargs |= {"standalone_mode": False, "obj": settings, "prog_name": "milepost"}
         for name in ("stdin", "stdout", "stderr"):
             if getattr(sys, name) is None:  # closed: the next file opened would take its number
-                nothing = os.open(os.devnull, os.O_RDWR)
+                # Nothing can be written to stdout then either: results that are lost are an error.
+                nothing = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
                 setattr(sys, name, os.fdopen(nothing, "r" if name == "stdin" else "w"))
         for stream in (sys.stdout, sys.stderr):
             # A file name may not be valid text, and a terminal may lack characters.
@@ -92,7 +94,8 @@ def _flush(last: str = "") -> None:
         raise
     except OSError as error:
         _abandon()
-        raise OSError(error.errno, error.strerror, "standard output") from error
+        said = "closed" if error.errno == errno.EBADF else error.strerror
+        raise OSError(error.errno, said, "standard output") from error
 
 
 def _named(error: Exception) -> Exception:
