@@ -19,6 +19,8 @@ _FIGURE = re.compile(
     r"(?<!\S)(?:[$€£¥]\s?)?[(\-–—−]?(?:[$€£¥]\s?)?\d[\d.,]*(?:\s?[)%]{1,2})?(?!\S)|(?<!\S)[–—−-](?!\S)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d$")
+_NOTES = re.compile(r"notes?|ref\.?", re.IGNORECASE)
+_NOTE_NUMBERS = re.compile(r"(?<=\s)\d{1,2}(?:,\s?\d{1,2})*$")
 _MARKDOWN_ROW = re.compile(r"[ \t>]*(\|.*\|)\s*$")
 _MARKDOWN_BAR = re.compile(r"(?<!\\)\|")
 _LINE = re.compile(r"[^\n]+")
@@ -211,7 +213,10 @@ class TablePlace:
         cells = cells_of(text, *line)
         if len(cells) > 1 or line[0] + start in self.unsplit:
             return cells
-        found = figure_cells(text[slice(*line)], len(self.columns) - 1)
+        row, count = text[slice(*line)], len(self.columns) - 1
+        found = figure_cells(row, count)
+        if not found and count > 1 and _NOTES.fullmatch(self.columns[1]):
+            found = _without_note(row, count - 1)
         return [(line[0] + low, line[0] + high) for low, high in found] or cells
 
 
@@ -252,6 +257,21 @@ def figure_cells(row: str, count: int) -> list[Span]:
     is_dated = _YEAR.search(label) is not None
     has_words = any(map(str.isalpha, label)) and not of_label
     return [(0, len(label)), *figures] if is_dated or has_words else []
+
+
+def _without_note(row: str, count: int) -> list[Span]:
+    """The label of a row, its notes, of which it has none or several, and ``count`` figures.
+
+    >>> row = "Cash and deposits 13, 14 1,386 902"
+    >>> [row[a:b] for a, b in _without_note(row, 2)]
+    ['Cash and deposits', '13, 14', '1,386', '902']
+    """
+    figures = [match.span() for match in _FIGURE.finditer(row)][-count:]
+    label = row[: figures[0][0]].rstrip() if figures else ""
+    notes = _NOTE_NUMBERS.search(label)
+    words = label[: notes.start()].rstrip() if notes else label
+    found = figure_cells(words.ljust(figures[0][0]) + row[figures[0][0] :], count) if words else []
+    return [found[0], notes.span() if notes else (len(words),) * 2, *found[1:]] if found else []
 
 
 def cells_of(text: str, start: int, end: int) -> list[Span]:

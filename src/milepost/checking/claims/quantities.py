@@ -136,7 +136,8 @@ def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Qu
     digits = re.search(r"\d[\d,]*(?:\.(\d+))?", text[start:end])
     slack = 0.5 * 10 ** -len(digits[1] or "") if digits else 0.5
     if digits and (shown := float(digits[0].replace(",", ""))) and abs(value) >= 1e3 * shown:
-        slack = min(slack * abs(value) / shown, 0.05 * abs(value))  # of "14.2 billion"
+        slack *= abs(value) / shown  # of "14.2 billion"
+        slack = slack if digits[1] else min(slack, 0.05 * abs(value))
     is_measure = name in UNITS
     made = Quantity("number", value, value, base, start, end, is_measure, value, value, name, slack)
     if base == "celsius" and factor != 1.0:

@@ -169,12 +169,13 @@ def comparable(one: Quantity, other: Quantity) -> bool:
 
 def times(each: Quantity, factor: float, unit: str) -> Quantity:
     """A number in a base unit, of which its own has so many."""
+    is_rounded = each.slack >= _ROUNDED
     return replace(
         each,
         low=each.low * factor,
         high=each.high * factor,
         value=each.value * factor,
-        slack=min(0.05 * abs(each.value), each.slack) * factor,
+        slack=(each.slack if is_rounded else min(0.05 * abs(each.value), each.slack)) * factor,
         unit=unit,
         is_measure=True,
     )

@@ -16,6 +16,7 @@ from milepost.checking.claims.kinds import EXACT
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.units import known
+from milepost.language.patterns import is_dash
 from milepost.types import Hit, Span, Table, TableRow
 
 Element = Word | Quantity | str
@@ -27,10 +28,16 @@ _NEGATIVE = re.compile(r"([$€£¥]?)\s?\(([$€£¥]?[\d.,]+\s?%?)\)")
 """A number below zero as accountants write it."""
 _UNIT = re.compile(r"(?:^|[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
 """What may be the unit of a column: "Weight (kg)", "2025 litres", "Litres"."""
-_SCALE = re.compile(r"\b(thousand|million|billion)s?\b|[’']000\b|[$€£¥]\s?(?:m|bn|k)\b", re.I)
-"""What the numbers of a table are counted in: "(in millions)", "EUR thousand"."""
+_SIGN = r"(?:[A-Z]{0,2}[$€£¥]|\b[A-Z]{3})\s?"
+_SCALE = re.compile(
+    r"\b(?:(?i:in)\s+)?(?P<word>(?i:thousand|million|billion))s?\b(?:\s+of\b)?"
+    rf"|(?:{_SIGN})?[’']000s?\b|{_SIGN}(?:000s?|(?P<short>m|bn|k))\b"
+)
+"""What the numbers of a table are counted in: "(in millions)", "Thousands of yen", "£’000"."""
 _MONEY = frozenset(["dollar", "euro", "pound", "yen", "rupee"])
-_SHORT = {"m": "million", "bn": "billion", "k": "thousand", "000": "thousand"}
+_SHORT = {"m": "million", "bn": "billion", "k": "thousand"}
+_SIGNED = re.compile(r"\b(?:profit|income|earnings|results?|flows?|changes?|movements?)\b", re.I)
+"""What may be above or below zero, as costs, which some print in brackets, are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ class _Column:
     def of(text: str, scale: str) -> _Column:
         """Read the name of a column of a table that is in thousands, say."""
         scale = _scale(text) or scale
+        text = _SCALE.sub("", text).strip()
         found = _UNIT.search(text)
         if found is not None and any(each.is_measure for each in read(f"1 {found[1]}").quantities):
             return _Column(read(text[: found.start()].rstrip() or text), found[1], scale)
@@ -68,7 +76,7 @@ class _Column:
             found = read(way).quantities
             if len(found) == 1 and any(each.allows(found[0]) for each in claim.quantities):
                 return way
-        return ways[-1] if self.scale and _SCALE.search(claim.text) else ways[0]
+        return ways[-1] if self.scale and (names or _SCALE.search(claim.text)) else ways[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +96,10 @@ class Row:
         self.start, self.end = row.start, row.end
         self.cells: list[_Cell] = []
         text = ""
+        numbers = [cell for cell in row.cells[1:] if any(map(str.isdigit, cell))]
+        are_costs = not _SIGNED.search(row.cells[0]) and all(map(_NEGATIVE.fullmatch, numbers))
         for column, cell in zip(columns, row.cells, strict=False):
-            value = column.with_unit(_below_zero(cell), claim)
+            value = column.with_unit(_without_brackets(cell, " " if are_costs else "-"), claim)
             if cell:
                 text += " | " * bool(text)
                 text += f"{column.name.text}: " if column.name.text else ""
@@ -113,15 +123,17 @@ class Row:
         for cell in self.cells:
             at = max(0, hit.text.find(cell.text, at))
             if cell.start <= span[0] <= cell.start + len(cell.text):
+                if _NEGATIVE.fullmatch(cell.text):
+                    return at, at + len(cell.text)
                 shift = at - cell.start
                 return span[0] + shift, min(span[1] + shift, at + len(cell.text))
         return 0, 0
 
 
-def _below_zero(cell: str) -> str:
-    """A cell, as long as before, with a minus sign in place of the brackets of accountants."""
+def _without_brackets(cell: str, sign: str) -> str:
+    """A cell with a sign in place of the brackets of accountants."""
     match = _NEGATIVE.fullmatch(cell)
-    return f"-{match[1]}{match[2]}".ljust(len(cell)) if match else cell
+    return f"{sign}{match[1]}{match[2]}" if match else cell
 
 
 def _scale(text: str) -> str:
@@ -129,7 +141,7 @@ def _scale(text: str) -> str:
     found = _SCALE.search(text)
     if found is None:
         return ""
-    return (found[1] or _SHORT[found[0].lstrip("’'$€£¥ ").lower()]).lower()
+    return (found["word"] or _SHORT.get(found["short"], "thousand")).lower()
 
 
 def _has(reading: Reading, element: Element) -> bool:
@@ -169,7 +181,7 @@ class ClaimedTable:
         columns = [_Column.of(name, scale) for name in (*table.columns, *[""] * width)]
         self.rows = [Row(row, columns, claim) for row in table.rows]
         self._claim, self._elements, self._above = claim, _elements(claim), above
-        texts = [*(read(name) for name in table.columns), *(each.name for each in columns), *above]
+        texts = [*(each.name for each in columns), *above]
         self._named = [e for e in self._elements if any(_has(text, e) for text in texts)]
         self._spoken_of = self._chosen()
         held = [e for e in self._elements if any(row.holds(e) for row in self.rows)]
@@ -198,7 +210,8 @@ class ClaimedTable:
         own = [*self._conflicts(row)]
         spans = {each.given for each in own}
         # Without a named column it is not known which of several numbers of a row is meant.
-        numbers = [cell for cell in row.cells if cell is not row.label and cell.value.quantities]
+        values = [cell for cell in row.cells if cell is not row.label]
+        numbers = [e for e in values if e.value.quantities or (e.text and is_dash(e.text[0]))]
         rest = [
             each
             for each in found.conflicts
