@@ -34,11 +34,7 @@ HEIR = "The owner sold the lower mill to his brother in 1998."
          "14 patients had a fever."),
         ("It opened a shop in 2003 after selling wax in 2001.", "It sold wax in 2001.",
          "It sold wax in 2003."),
-        ("He was more painter than writer.", "He was more painter than writer.",
-         "He was more writer than painter."),
         ("Ann defeated Bob in the final.", "Ann defeated Bob.", "Bob defeated Ann in the final."),
-        ("Siemens bought Mentor in May.", "Mentor was bought by Siemens.",
-         "Siemens was bought by Mentor."),
         ("Kim and Lee joined in 2011 and 2014, respectively.", "Lee joined in 2014.",
          "Lee joined in 2011."),
         ("The employee must inform the employer at once.", "The employee must inform the employer.",
@@ -62,9 +58,6 @@ HEIR = "The owner sold the lower mill to his brother in 1998."
         ("Mozilla Foundation is the steward of the licence.",
          "The licence has the Mozilla Foundation as its steward.",
          "The licence has the Apache Foundation as its steward."),
-        ("The alarm went off before the fire was seen.",
-         "The fire was seen after the alarm went off.",
-         "The fire was seen before the alarm went off."),
         ("The firm sells old machines to schools. None go to Kenya.",
          "The firm sells old machines to schools.",
          "The firm sells old machines to schools in Kenya."),
@@ -82,8 +75,6 @@ def test_words_in_other_roles_do_not_support(sentence: str, holds: str, fails: s
          "The shares were all owned by them."),
         ("The houses were not all sold.", "The houses were not all sold.",
          "The houses were all sold."),
-        ("Ann Hill voted against the bill.", "Ann Hill voted against the bill.",
-         "Ann Hill voted for the bill."),
         ("The patients were unaware of it.", "The patients were not aware of it.",
          "The patients were aware of it."),
         ("The crane in the yard is not used.", "The crane in the yard isn't used.",
@@ -122,7 +113,8 @@ def test_not_before_a_date_denies_nothing_after_it() -> None:
 @pytest.mark.parametrize(
     ("sentence", "fails"),
     [(FIRM, "The firm's sales fell in 2022."), (VOTE, "Guests may vote."),
-     (HEIR, "The brother sold the lower mill to the owner."), (TRIAL, "Mark Hale led the trial.")],
+     (HEIR, "The brother sold the lower mill to the owner."), (TRIAL, "Mark Hale led the trial."),
+     ("Ann beat Bob in the final.", "Bob beat Ann in the final.")],
 )  # fmt: skip
 def test_nor_does_a_model_that_supports_them(sentence: str, fails: str) -> None:
     about = passage(sentence)

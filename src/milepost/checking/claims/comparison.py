@@ -17,20 +17,19 @@ from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import (
     is_ahead,
     is_crossed,
+    is_mirrored,
     is_name_of_two,
     is_of_another,
     is_split,
-    is_swapped,
     is_turned,
     renamed,
-    reordered,
     replaced,
 )
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
 
 ATTACHED = (is_of_another, counts_another, is_of_another_item)
 """What says that a number, date or name belongs to something else in a sentence."""
-ROLES = (is_turned, is_swapped, is_split, is_crossed, is_ahead)
+ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead)
 """What says that a sentence with all words of a claim says something else."""
 _OTHERS = (*ATTACHED, *ROLES, lacks_each)
 
@@ -112,9 +111,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     there = {word.text.lower() for word in sentence.words}
     if own & EXCLUSIVE and not around & EXCLUSIVE:
         return False
-    if all(map(sentence.find, claim.content)) and (
-        sentence.frames - claim.frames or reordered(claim, sentence)
-    ):
+    if all(map(sentence.find, claim.content)) and sentence.frames - claim.frames:
         return False
     if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
         return False

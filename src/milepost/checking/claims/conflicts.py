@@ -23,7 +23,6 @@ _RELATIVE = re.compile(
     r"|\b(?:previous|preceding|prior) (?:year|quarter|month|decade)\b"
 )
 """A date that a sentence gives by another one."""
-_DIRECTIONS = {"for": "against", "against": "for", "to": "from", "from": "to"}
 _HAVE_OR_BE = frozenset(["be", "have"])  # stems
 
 
@@ -49,7 +48,6 @@ def conflicts(
         _denials(claim, sentence),
         _prefixed(claim, sentence),
         _opposites(claim, sentence),
-        _directions(claim, sentence),
         _shares(claim, sentence),
         _names(claim, sentence),
     )
@@ -248,25 +246,6 @@ def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
         # "The total increased, with a decrease in costs" says both.
         if not sentence.by_base.keys() & OPPOSITES[other.base]:
             yield Conflict("opposite", _span(word), _span(other))
-
-
-def _directions(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
-    """The same words with the opposite between them: "voted for the law" of "against the law"."""
-    for word in claim.words:
-        opposite = _DIRECTIONS.get(word.text.lower())
-        sides = opposite and _neighbours(word, claim)
-        for other in sentence.words if sides else ():
-            if other.text.lower() == opposite and _neighbours(other, sentence) == sides:
-                yield Conflict("opposite", _span(word), _span(other))
-                break
-
-
-def _neighbours(word: Word, reading: Reading) -> tuple[str, str] | None:
-    """The stems of the word in front of a preposition and of the next content word."""
-    before = reading.words[word.at - 1] if word.at else word
-    behind = (each for each in reading.words[word.at + 1 : word.at + 5] if each.is_content)
-    first = next(behind, None)
-    return (before.base, first.base) if before.is_content and first else None
 
 
 def opposed(claim: Reading, sentence: Reading) -> Iterator[tuple[Word, Word]]:

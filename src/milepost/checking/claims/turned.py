@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import OFFICES, TRYING, base, is_past_form, is_verb
+from milepost.checking.claims.vocabulary import OFFICES, TRYING, is_past_form, is_verb
 from milepost.documents.abbreviations import TITLES
 
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
@@ -24,17 +24,6 @@ _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
 _BESIDE = frozenset(["be", "have", "not", "also", "soon", "now"])  # stems beside "will"
-_COMPARED = frozenset("more less fewer rather".split())
-
-
-def is_swapped(claim: Reading, sentence: Reading) -> bool:
-    """Whether the sides of a comparison have changed places: "more tea than milk"."""
-    compared = (w.base for w in claim.words if w.text.lower() in _COMPARED or w.text.endswith("er"))
-    is_compared = not sentence.by_base.keys().isdisjoint(compared)
-    return any(
-        have_changed(claim, sentence, word)
-        for word in (base("before"), "after", *(("than",) if is_compared else ()))
-    )
 
 
 def have_changed(claim: Reading, sentence: Reading, word: str, other: str = "") -> bool:
@@ -72,6 +61,13 @@ def reordered(claim: Reading, sentence: Reading) -> bool:
     by, of_sentence = ("by" in each.by_base for each in (claim, sentence))
     is_turned = places != sorted(places)
     return len(places) > 1 and is_turned != (by != of_sentence)
+
+
+def is_mirrored(claim: Reading, sentence: Reading) -> bool:
+    """Whether names have changed places around one word: "B beat A" of "A beat B"."""
+    return reordered(claim, sentence) and any(
+        have_changed(claim, sentence, word.base) for word in claim.content if not word.is_name
+    )
 
 
 def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
