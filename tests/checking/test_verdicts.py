@@ -163,6 +163,12 @@ VAN = ("The van is made with four or six wheels and two doors.",)
         (VAN, "The van is made with four wheels.", "supported"),
         (VAN, "The van is made with six wheels.", "supported"),
         (VAN, "The van is made with five wheels.", "contradicted"),
+        # Numbers whose unit is left out.
+        (
+            ["In May 29 seeds grew, and in June only six did."],
+            "Six seeds grew in June.",
+            "supported",
+        ),
         # Times of the day.
         (["The meeting ended at 9:36 p.m."], "The meeting ended at 9:36.", "supported"),
         (["The meeting ended at 9:36 p.m."], "The meeting ended at 21:36.", "supported"),
@@ -280,6 +286,13 @@ def test_words_alone_do_not_support(sentence: str, claim: str, verdict: str) -> 
         assert judge(claim, [passage(sentence)]).verdict == verdict
 
 
+def test_neighbours_are_those_of_the_text() -> None:
+    told = passage("Ann Berg spoke first.", "Nobody answered.", "She left by the early train.")
+    first, second, third = told.hits
+    shuffled = replace(told, hits=(third, first, second))  # best first
+    assert judge("Ann Berg left by the early train.", [shuffled]).verdict == "related"
+
+
 def test_words_far_apart_do_not_support() -> None:
     between = "who had come by boat and left it at the pier of the harbour near to it all, " * 3
     apart = f"Bees were shown to the guests, {between}and they looked at wax."
@@ -297,6 +310,7 @@ def test_questions_and_orders_cannot_be_judged():
     assert why_not("In the first year the fee was raised.") is None
     assert why_not("Finally the fee was raised.") is None
     assert why_not("Apply the brakes.")
+    assert why_not("Pressing the button twice keeps it warm.") is None
     assert why_not("The fee was raised.") is None
     assert judge("Was the fee low?", [passage("The fee was low.")]).verdict == "related"
 

@@ -31,6 +31,7 @@ from milepost.language.detection import judge
 from milepost.language.numbers import SAME, SCALES, western
 from milepost.language.patterns import is_dash, late
 from milepost.language.stemming import stem
+from milepost.language.terms import STOP_WORDS
 
 _PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
 _WORD = "|".join(sorted({*WORDS, *SCALED}, key=len, reverse=True))
@@ -130,7 +131,7 @@ def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Qu
         if name:
             end = behind.end("two" if pair else "one")
         else:
-            name = stem(one) if len(one) > 2 else ""
+            name = stem(one) if len(one) > 2 and one not in STOP_WORDS else ""
             end = behind.end("one") if name == "time" else end  # "two times" is "twice"
     base, factor = UNITS.get(name, (name, 1.0))
     digits = re.search(r"\d[\d,]*(?:\.(\d+))?", text[start:end])

@@ -78,8 +78,8 @@ _LEADING = frozenset(
     then here there all
     """.split()
 )
-"""Words in front of an article that are no verb, as those in -ly are not..."""
-_VERBS_IN_LY = frozenset("apply supply rely reply comply multiply fly".split())
+"""Words in front of an article that are no verb, as those in -ly and -ing are not..."""
+_VERBS = frozenset("apply supply rely reply comply multiply fly bring sing ring swing".split())
 """...but for these."""
 _CELLS = re.compile(r"\t|(?:^|\s)\|\s|[^\W\d],[^\s,]+,\S|\S,[^\s,]+,[^\W\d]")
 """What parts cells: the same words in other columns say something else, as no sentence does."""
@@ -120,7 +120,7 @@ def why_not(claim: str) -> str | None:
         return "a question cannot be supported or contradicted"
     second = text.split(maxsplit=2)[1:2]
     is_order = second and second[0].lower() in _OBJECTS and first.isalpha()
-    is_order = is_order and (not first.endswith("ly") or first in _VERBS_IN_LY)
+    is_order = is_order and (not first.endswith(("ly", "ing")) or first in _VERBS)
     if first in _ORDERS or (is_order and first not in ENGLISH_WORDS | _LEADING):
         return "an order cannot be supported or contradicted"
     if first in _WISHES or " ".join((first, *second)).lower() in _WISHES or text.endswith("!"):
@@ -280,8 +280,10 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     supporting: list[Judgement] = []
     contradicting: list[Judgement] = []
     for passage in passages:
-        texts, above, table = _texts(passage), _above(passage), _table(own, passage)
-        for number, hit in enumerate(passage.hits):
+        above, table = _above(passage), _table(own, passage)
+        hits = sorted(passage.hits, key=lambda hit: hit.start)  # they come best first
+        texts = [read(hit.text) for hit in hits]
+        for number, hit in enumerate(hits):
             row = table.row(hit) if table else None
             beside = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
             found = (
