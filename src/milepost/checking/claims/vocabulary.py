@@ -195,7 +195,9 @@ praise/criticize praise/criticise positive/mixed conservative/liberal divorce/ma
 amateur/professional fiction/nonfiction temporary/permanent internal/external partial/complete
 exclude/contain add/remove create/destroy build/destroy create/demolish push/pull float/sink
 faster/slower quicker/slower stronger/weaker heavier/lighter wider/narrower deeper/shallower
-pass/fail asleep/awake sit/stand standing/sitting deny/confirm reveal/hide remember/forget
+eldest/youngest continue/stop raise/reduce within/outside junior/senior gross/net light/dark
+more/less more/fewer pass/fail asleep/awake sit/stand standing/sitting deny/confirm reveal/hide
+remember/forget
 """
 
 
