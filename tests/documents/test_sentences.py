@@ -41,6 +41,7 @@ ENGLISH = [
     "Incubated for 90 min.|Unbound cells were washed off.",
     "They treat childhood cancer.|Treatment takes long.",
     "The probing depth was 5 mm.|A threshold was set.",
+    "It grows in up to 75 mM.|They disagree.",
     "Patients with HS.|Therefore we wait.",
     "The value (Beckman, CA).|The next one.",
     "Lt. Col. Jones and Gen. Lee met Capt. Ahab.|They sailed.",

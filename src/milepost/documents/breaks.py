@@ -142,8 +142,8 @@ class Breaker:
         """
         word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
         bare = word.lower()
-        counted = before[-2][-1:].isdigit()  # "5 mm.", "90 min."
-        if bare in abbreviations.TITLES and not (counted and word.islower()):
+        counted = before[-2][-1:].isdigit()  # "5 mm.", "75 mM.", "90 min."
+        if bare in abbreviations.TITLES and not (counted and word[:1].islower()):
             return False
         if bare.isdigit() and len(bare) < 3 and follower in abbreviations.ORDINAL_FOLLOWERS:
             return False
