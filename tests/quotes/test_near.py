@@ -43,6 +43,8 @@ def differences(quotation: str, text: str) -> list[tuple[str, str]]:
         ("234 people saw the king", "1\u00a0234 people saw the king", [("234", "1\u00a0234")]),
         ("the mean winter temperature is 5", "the mean winter temperature is 5.5", [("5", "5.5")]),
         ("the mean winter density is 10", "the mean winter density is 10^2 or", [("10", "10^2")]),
+        ("in hives bees build cells of clay.", "in hives bees build cells of sand here",
+         [("clay.", "sand")]),
         ("a man eating fish swims", "a man-eating fish swims", [("man eating", "man-eating")]),
         ("应用程序应争取的最高限度", "所有应用程序应争取的最低限度。", [("高", "低")]),
     ],

@@ -48,8 +48,16 @@ def align(
         costs = least + total
         steps[row] = np.where(costs < best, 2, np.where(beside <= missing, 0, 1))
     ends = np.flatnonzero(costs == costs.min()).tolist()
-    # Where the last word is another one, it is shown beside what the text has in its place.
-    paired = [end for end in ends if not steps[-1, end] and _same_kind(given[-1], text[end - 1])]
+    # Where the last word is another one, it is shown beside what the text has in its place, also
+    # where the text goes on without the full stop behind it.
+    lasts = [rows - 1, max((n for n, form in enumerate(given) if weight(form) != SIGN), default=0)]
+    paired = [
+        end
+        for last in lasts
+        for end in ends
+        if (steps[last + 1 :, end] == 1).all() and not steps[last, end]
+        if _same_kind(given[last], text[end - 1])
+    ]
     return int(costs.min()), _traced(steps, (paired or ends)[0])
 
 
