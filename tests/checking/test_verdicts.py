@@ -295,6 +295,11 @@ def test_neighbours_are_those_of_the_text() -> None:
     first, second, third = told.hits
     shuffled = replace(told, hits=(third, first, second))  # best first
     assert judge("Ann Berg left by the early train.", [shuffled]).verdict == "related"
+    found = passage(
+        "The clerk Ann Berg rang.", "At noon Carl Holm found the brown dog in the park."
+    )
+    claim = "The clerk Ann Berg found the brown dog in the park at noon."
+    assert judge(claim, [found]).verdict == "related"
 
 
 def test_words_far_apart_do_not_support() -> None:
@@ -323,8 +328,8 @@ def test_questions_and_orders_cannot_be_judged():
     ("claim", "said", "verdict", "sentence"),
     [
         # what rules leave open
-        ("The honey harvest was poor that year.", (0.9, 0.05, 1), "supported", 1),
-        ("The honey harvest was poor that year.", (0.1, 0.8, 0), "contradicted", 0),
+        ("The honey of the summer was poor.", (0.9, 0.05, 1), "supported", 1),
+        ("The honey of the summer was poor.", (0.1, 0.8, 0), "contradicted", 0),
         # rules support: a model that contradicts decides, one that doubts leaves it open
         ("The fee was raised in 1998.", (0.1, 0.8, 0), "contradicted", 0),
         ("The fee was raised in 1998.", (0.5, 0.3, 0), "supported", 0),
@@ -354,7 +359,7 @@ def test_a_model_decides_what_rules_do_not(
 def test_the_strongest_of_several_passages_decides() -> None:
     both = [passage("Bees sleep."), passage("Wasps do other things in the dark.")]
     said = [Said(0.75, 0.1, both[0].best), Said(0.1, 0.85, both[1].best)]
-    found = judge("Insects rest at night.", both, lambda passages: said)
+    found = judge("Wasps sleep at night.", both, lambda passages: said)
     assert found.verdict == "contradicted"
     assert found.sentence is not None
     assert found.sentence.text == both[1].text
@@ -365,6 +370,9 @@ def test_a_model_does_not_judge_by_what_is_about_something_else() -> None:
     for claim in ("The tower in Paris is very tall.", "zebra crossing"):
         found = judge(claim, [other], lambda passages: [Said(0.0, 0.9, other.best)])
         assert found.verdict == "related"
+    alone = replace(other, score=0.9)  # as the best of a short text
+    found = judge("Bees never sleep.", [alone], lambda passages: [Said(0.0, 0.95, alone.best)])
+    assert found.verdict == "related"
 
 
 def test_another_name_or_number_is_not_supported() -> None:

@@ -25,7 +25,7 @@ from milepost.checking.claims.turned import (
     renamed,
     replaced,
 )
-from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, TENTATIVE
+from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, PRONOUNS, TENTATIVE, UNIVERSAL
 
 ATTACHED = (is_of_another, counts_another, is_of_another_item)
 """What says that a number, date or name belongs to something else in a sentence."""
@@ -111,6 +111,10 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     there = {word.text.lower() for word in sentence.words}
     if own & EXCLUSIVE and not around & EXCLUSIVE:
         return False
+    if own & UNIVERSAL and there & EXCLUSIVE - own:  # "with any base" of "only with its base"
+        return False
+    if _names_other(claim, sentence) and not there & PRONOUNS:
+        return False
     if all(map(sentence.find, claim.content)) and sentence.frames - claim.frames:
         return False
     if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
@@ -126,6 +130,14 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
         return False
     return (
         not unanswered(claim, texts) and not replaced(claim, sentence) and _is_near(claim, sentence)
+    )
+
+
+def _names_other(claim: Reading, sentence: Reading) -> bool:
+    """Whether a sentence lacks a name of a claim, and has one that the claim lacks."""
+    return all(
+        any(word.is_name and not other.find(word) for word in own.content)
+        for own, other in ((claim, sentence), (sentence, claim))
     )
 
 

@@ -43,7 +43,11 @@ def is_turned(claim: Reading, sentence: Reading) -> bool:
 
     "The brother sold the mill to the owner" of "The owner sold the mill to the brother".
     """
-    held = [[place.start for place in sentence.find(word)] for word in claim.content]
+    held = [
+        [place.start for place in sentence.find(word)]
+        for word in claim.content
+        if not word.at or not is_name_of_two(claim.words[word.at - 1], word, claim)
+    ]
     if len(held) < 3 or not all(held) or ("by" in claim.by_base) != ("by" in sentence.by_base):
         return False
     first, *middle, last = held

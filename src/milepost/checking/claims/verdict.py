@@ -174,12 +174,15 @@ def judge(
 
 
 def _is_about(claim: Reading, passage: Passage) -> bool:
-    """Whether a passage is likely to be about a claim, or has enough of its words."""
-    if passage.score >= MIN_ABOUT:
-        return True
+    """Whether a passage has enough of a claim's words, or any and is likely to be about it.
+
+    Numbers are compared in any case.
+    """
     texts = _texts(passage)
     held = sum(any(text.find(word) for text in texts) for word in claim.content)
-    return bool(claim.content) and held >= MIN_WORDS * len(claim.content)
+    if passage.score >= MIN_ABOUT and (held or claim.quantities):
+        return True
+    return held > 0 and held >= MIN_WORDS * len(claim.content)
 
 
 def _has_facts(claim: Reading, passage: Passage) -> bool:

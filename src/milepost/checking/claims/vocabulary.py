@@ -115,6 +115,12 @@ QUANTIFIERS = {
 EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely"])
 """Words that say that nothing else holds."""
 
+PRONOUNS = frozenset(["he", "she", "they"])
+"""Words that stand for one whom a sentence in front names."""
+
+UNIVERSAL = frozenset(["any", "anyone", "anybody", "all", "every", "everyone", "everybody"])
+"""Words that say that nothing is left out."""
+
 TENTATIVE = frozenset(
     """
     may might could should plan plans planned planning intend intends intended aim aims aimed hope
