@@ -91,6 +91,23 @@ def test_near_with_words_that_have_changed_places() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("claim", "text", "kind"),
+    [
+        (
+            "Ann Hill will write to the council by May.",
+            "Carl Holm will write to the council by May.",
+            "name",
+        ),
+        ("A restart of it was not necessary.", "A restart of it was unnecessary.", None),
+    ],
+)
+def test_near_with_one_difference(claim: str, text: str, kind: str | None) -> None:
+    check = check_documents(prepared(claim), [Document("report", text)])
+    assert check is not None
+    assert [each.kind for each in check.places[0].differences] == [kind]
+
+
 def test_related_and_not_found(index: Index) -> None:
     claim = "in summer the swarm flies out of its hive"
     related = index.check(claim, min_score=0.0)

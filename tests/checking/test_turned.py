@@ -102,6 +102,14 @@ def test_words_in_other_places_contradict(sentence: str, holds: str, fails: str)
         ("No tenant who has paid may be evicted.", "A tenant who has paid may not be evicted."),
         ("It was the first time that the lake froze.", "The lake had never frozen before."),
         ("Eat after you paid for the meal.", "Pay for the meal before you eat."),
+        ("Guests must not enter without a ticket.", "Guests need a ticket to enter."),
+        ("Do not add salt before the peas are soft.", "Salt is added after the peas are soft."),
+        ("Repairs of less than 50 dollars are free.", "A repair of 30 dollars is free."),
+        ("Net profit was 21 million dollars.", "Net profit was 8 million dollars lower."),
+        (
+            "Debt rose to 9 million dollars despite the profit.",
+            "The profit fell to 3 million dollars.",
+        ),
     ],
 )
 def test_the_same_turned_round_does_not_contradict(sentence: str, claim: str) -> None:

@@ -17,12 +17,17 @@ from milepost.verdicts import DifferenceKind
 
 _CLAUSE = re.compile(r"[,;:]|\band\b|\bbut\b")
 _COMPARATIVES = frozenset("more less fewer later earlier older younger longer shorter".split())
+_MORE = re.compile(r"\s(?:more|less|fewer|(?:low|high|small|larg|great|long|short|old|young)e?r)\b")
 _COMPARED = re.compile(r"\b(?:compared (?:to|with)|versus|against|(?:up|down) from)\b")
 _RELATIVE = re.compile(
     r"\b(?:years?|quarters?|months?|weeks?|days?|decades?) (?:before|earlier|later|ago|after)\b"
     r"|\b(?:previous|preceding|prior) (?:year|quarter|month|decade)\b"
 )
 """A date that a sentence gives by another one."""
+_CONDITION = re.compile(r"\b(?:without|before|until|unless)\b")
+_NEEDED = frozenset(map(base, "need require only must with after once".split()))
+"""Stems of words that say in another way that something is not without a condition."""
+_ORDER = {base("after"), base("before")}
 _HAVE_OR_BE = frozenset(["be", "have"])  # stems
 
 
@@ -51,7 +56,7 @@ def conflicts(
         _shares(claim, sentence),
         _names(claim, sentence),
     )
-    return tuple(sorted(set(found), key=lambda each: (each.given, each.found)))
+    return tuple(sorted(set(found), key=lambda each: (each.given, each.found, each.kind)))
 
 
 def _span(word: Word | Quantity) -> Span:
@@ -82,6 +87,7 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             if each.is_measure or each.kind == "date":
                 same = [other for other in free if other in held]
                 same = same if len(same) == 1 else []
+        same = [other for other in same if not _is_no_rival(each, other, claim, sentence)]
         # Rather what stands for no other number of the claim.
         same.sort(key=lambda other: any(own.allows(other) for own in claim.quantities))
         for rival in same[:1]:
@@ -89,6 +95,14 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
                 each.per != rival.per or (each.is_measure and each.name != rival.name)
             )
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
+
+
+def _is_no_rival(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:
+    """Whether one is a bound that allows the other, or one alone is a difference: "5 more"."""
+    if other.is_open and not each.is_open and other.low <= each.value <= other.high:
+        return True
+    differences = [_MORE.match(r.text, q.end) for r, q in ((claim, each), (sentence, other))]
+    return (differences[0] is None) != (differences[1] is None)
 
 
 def _dated(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
@@ -172,10 +186,12 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     for own, other, is_claim in ((claim, sentence, True), (sentence, claim, False)):
         for negation in own.negations:
             focus = _denied(negation, own, other)
-            if focus is None or _answered(negation.scope, other) or own.frames != other.frames:
+            if focus is None or answered(negation.scope, other) or own.frames != other.frames:
                 continue
             if _bounds_date(negation, own) and not _bounds_date(negation, other):
                 continue
+            if _CONDITION.search(own.text, negation.word.end) and other.by_base.keys() & _NEEDED:
+                continue  # "not without a ticket" of "need a ticket"
             if base("before") in own.by_base and "first" in other.by_base:  # "never … before"
                 continue
             if is_claim and any(
@@ -206,14 +222,15 @@ def _bounds_date(negation: Negation, reading: Reading) -> bool:
     )
 
 
-def _answered(scope: Sequence[Word], other: Reading) -> bool:
+def answered(scope: Sequence[Word], other: Reading) -> bool:
+    """Whether a text denies one of some words too."""
     return any(map(other.denies, scope))
 
 
 def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether a claim denies what no text denies."""
     return any(
-        negation.scope and not any(_answered(negation.scope, text) for text in texts)
+        negation.scope and not any(answered(negation.scope, text) for text in texts)
         for negation in claim.negations
     )
 
@@ -221,7 +238,7 @@ def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
 def denied_alone(sentence: Reading, claim: Reading) -> bool:
     """Whether a sentence denies a word of a claim that denies nothing of it."""
     return any(
-        any(map(claim.find, negation.scope)) and not _answered(negation.scope, claim)
+        any(map(claim.find, negation.scope)) and not answered(negation.scope, claim)
         for negation in sentence.negations
     )
 
@@ -257,6 +274,9 @@ def opposed(claim: Reading, sentence: Reading) -> Iterator[tuple[Word, Word]]:
             continue
         for opposite in sorted(OPPOSITES[word.base]):
             places = sentence.by_base.get(opposite, ())
+            is_denied = bool(claim.negations) != bool(sentence.negations)
+            if is_denied and {word.base, opposite} == _ORDER:  # "not before" of "after"
+                continue
             if places and have_changed(claim, sentence, word.base, opposite):
                 continue  # "A before B" of "B after A"
             for other in places:
@@ -315,9 +335,11 @@ def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
         name = claim.words[first:last]
         for start, end in _runs(sentence, claim):
             other = sentence.words[start:end]
-            if _is_same_side(claim, first - 1, sentence, start - 1, last=False) and _is_same_side(
-                claim, last, sentence, end, last=True
-            ):
+            is_whole = not any(word.is_name for word in claim.words[last : last + 1])
+            begins = first == start == 0 and is_whole
+            if (
+                begins or _is_same_side(claim, first - 1, sentence, start - 1, last=False)
+            ) and _is_same_side(claim, last, sentence, end, last=True):
                 yield Conflict(
                     "name", (name[0].start, name[-1].end), (other[0].start, other[-1].end)
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from milepost.checking.claims.conflicts import conflicts
+from milepost.checking.claims.conflicts import answered, conflicts
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.documents.sentences import split
 from milepost.language import detection
@@ -31,7 +31,11 @@ def with_kinds(given: str, place: Match) -> Match:
         own_span, its_span = spans
         kinds = (e.kind for e in found if _meets(e.given, own_span) or _meets(e.found, its_span))
         kind = next(kinds, None) or next(_changed(own, there, *spans), None)
-        if kind is None and english and _denies(own, spans[0]) != _denies(there, spans[1]):
+        if (
+            kind is None
+            and english
+            and _denies(own, spans[0], there) != _denies(there, spans[1], own)
+        ):
             kind = "negation"
         if kind is None and (one.text.lower(), one.given.lower()) in exchanged:
             kind = "order"
@@ -49,9 +53,10 @@ def _changed(own: Reading, there: Reading, given: Span, text: Span) -> Iterator[
                 yield each.kind
 
 
-def _denies(reading: Reading, part: Span) -> bool:
-    spans = [(each.word.start, each.word.end) for each in reading.negations]
-    return sum(_meets(each, part) for each in spans) % 2 == 1
+def _denies(reading: Reading, part: Span, other: Reading) -> bool:
+    """Whether a part denies what the other text does not: "not necessary" is "unnecessary"."""
+    own = [each for each in reading.negations if not answered(each.scope, other)]
+    return sum(_meets((each.word.start, each.word.end), part) for each in own) % 2 == 1
 
 
 def _meets(one: Span, other: Span) -> bool:

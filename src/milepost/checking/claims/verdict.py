@@ -62,6 +62,7 @@ MIN_WORDS = 0.4
 """...and share of the claim's words from which it does so below that: by what is about something
 else it calls most claims contradicted."""
 
+_TURNED = ("negation", "opposite")  # kinds of difference
 _SHORTEST = 3  # fewest words of a claim that a model judges: a name or a term says nothing
 
 _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
@@ -296,10 +297,17 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             differences = tuple(_difference(own, hit, row, each) for each in kinds)
             place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}
-            # With another name and another number, without the number and of another date, or as a
-            # row without the name, it is about something else.
+            # With another number and another name or the opposite, without the number and of another
+            # date, or as a row without the name, it is about something else.
             is_other = "name" in differing and bool(differing & set(EXACT))
             is_other = is_other or ("date" in differing and _lacks_number(own, texts[number]))
+            values = {each.value for each in texts[number].quantities}
+            is_foreign = any(
+                each.value not in values
+                for each in own.quantities
+                if any(each.start == conflict.given[0] for conflict in kinds)
+            )
+            is_other = is_other or (is_foreign and not differing.isdisjoint(_TURNED))
             is_other = is_other or (passage.table is not None and found.lacks_name)
             is_other = is_other or bool(table and row and not table.speaks_of(row))
             least = MIN_DENIED if differing == {"negation"} else MIN_CONFLICT
