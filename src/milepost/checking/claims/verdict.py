@@ -255,9 +255,22 @@ def _place(
     )
 
 
-def _lacks_number(claim: Reading, sentence: Reading) -> bool:
+def _is_of_another(claim: Reading, sentence: Reading, found: Sequence[Conflict]) -> bool:
+    """Whether what differs shows that a sentence is about something else.
+
+    It has another number and another name or the opposite, or another date and not the number.
+    """
+    kinds = {each.kind for each in found}
+    differing = {each.given[0] for each in found}
+    values = {each.value for each in sentence.quantities}
+    is_foreign = any(e.value not in values for e in claim.quantities if e.start in differing)
     numbers = [each for each in claim.quantities if each.kind == "number"]
-    return any(not any(map(each.allows, sentence.quantities)) for each in numbers)
+    lacks_one = any(not any(map(each.allows, sentence.quantities)) for each in numbers)
+    return (
+        ("name" in kinds and not kinds.isdisjoint(EXACT))
+        or (is_foreign and not kinds.isdisjoint(_TURNED))
+        or ("date" in kinds and lacks_one)
+    )
 
 
 def _difference(own: Reading, hit: Hit, row: Row | None, conflict: Conflict) -> Difference:
@@ -297,19 +310,9 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             differences = tuple(_difference(own, hit, row, each) for each in kinds)
             place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}
-            # With another number and another name or the opposite, without the number and of another
-            # date, or as a row without the name, it is about something else.
-            is_other = "name" in differing and bool(differing & set(EXACT))
-            is_other = is_other or ("date" in differing and _lacks_number(own, texts[number]))
-            values = {each.value for each in texts[number].quantities}
-            is_foreign = any(
-                each.value not in values
-                for each in own.quantities
-                if any(each.start == conflict.given[0] for conflict in kinds)
-            )
-            is_other = is_other or (is_foreign and not differing.isdisjoint(_TURNED))
-            is_other = is_other or (passage.table is not None and found.lacks_name)
-            is_other = is_other or bool(table and row and not table.speaks_of(row))
+            is_other = _is_of_another(own, texts[number], kinds)
+            is_other |= passage.table is not None and found.lacks_name
+            is_other |= bool(table and row and not table.speaks_of(row))
             least = MIN_DENIED if differing == {"negation"} else MIN_CONFLICT
             if kinds and not is_other and found.shared >= least:
                 contradicting.append(Judgement("contradicted", place, found.shared))
