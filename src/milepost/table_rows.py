@@ -19,7 +19,8 @@ _FIGURE = re.compile(
     r"(?<!\S)(?:[$€£¥]\s?)?[(\-–—−]?(?:[$€£¥]\s?)?\d[\d.,]*(?:\s?[)%]{1,2})?(?!\S)|(?<!\S)[–—−-](?!\S)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d$")
-_NOTES = re.compile(r"notes?|ref\.?", re.IGNORECASE)
+NOTES = re.compile(r"notes?|ref\.?", re.IGNORECASE)
+"""The name of the column of numbers of notes."""
 _NOTE_NUMBERS = re.compile(r"(?<=\s)\d{1,2}(?:,\s?\d{1,2})*$")
 _MARKDOWN_ROW = re.compile(r"[ \t>]*(\|.*\|)\s*$")
 _MARKDOWN_BAR = re.compile(r"(?<!\\)\|")
@@ -215,7 +216,7 @@ class TablePlace:
             return cells
         row, count = text[slice(*line)], len(self.columns) - 1
         found = figure_cells(row, count)
-        if not found and count > 1 and _NOTES.fullmatch(self.columns[1]):
+        if not found and count > 1 and NOTES.fullmatch(self.columns[1]):
             found = _without_note(row, count - 1)
         return [(line[0] + low, line[0] + high) for low, high in found] or cells
 

@@ -31,7 +31,12 @@ SHIFTS = table("Day | Kitchen | Garden", "Monday | Kim | Max", "Tuesday | Max | 
 CODES = table("Region | p95 | p99", "EU | 40 | 95", "US | 31 | 70")
 SALES = table("In millions | 2022 | 2021", "Net sales | $ 14,189 | $ 14,082", "Costs | 96 | 85")
 YEN = table(" | Thousands of yen 2022 | Thousands of U.S. dollars 2022", "Sales | 9,100 | 70")
-COSTS = table(" | 2022 £’000 | 2021 £’000", "Purchases | (460) | (537)", "Profit | (12) | (15)")
+COSTS = table(
+    " | Note | 2022 £’000 | 2021 £’000",
+    "Purchases | 4 | (460) | (537)",
+    "Rent | | -20 | -22",
+    "Profit | | (12) | (15)",
+)
 ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
 
 
@@ -67,6 +72,7 @@ ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
         (YEN, "Sales were 7.1 million yen in 2022.", "contradicted"),
         (COSTS, "Purchases were £0.46 million in 2022.", "supported"),
         (COSTS, "Purchases were £537,000 in 2022.", "contradicted"),
+        (COSTS, "Rent was £20,000 in 2022.", "supported"),
         (COSTS, "Profit was £12,000 in 2022.", "contradicted"),
         (ORDERS, "Order 000125 paid 60.", "supported"),
         (ORDERS, "Order 000124 paid 60.", "contradicted"),

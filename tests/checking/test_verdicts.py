@@ -245,6 +245,7 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("All parts but the battery are covered.", "The battery is covered.", "related"),
         ("It is a myth that bulls hate red.", "Bulls hate red.", "related"),
         ("The office opened in 2019.", "The office opened on 3 May 2019.", "related"),
+        ("There was an increase of 23 farms.", "It increased to 200 farms.", "related"),
         ("Costs rose by $52 million.", "Costs were $71 million.", "related"),
         ("In 2021 costs rose by $52 million.", "In 2022 costs were $71 million.", "related"),
         ("Net sales were $14.2 billion.", "Net sales were $14,189 million.", "related"),

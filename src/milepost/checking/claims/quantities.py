@@ -80,7 +80,9 @@ _PERIOD = late(
     re.IGNORECASE,
 )
 _ROLE = late(
-    r"(?<!compared )(?<!close )(?<!equal )(?<!relative )(?<!due )\b(from|to|by)\s+(?:the\s)?$",
+    r"(?<!compared )(?<!close )(?<!equal )(?<!relative )(?<!due )\b(from|to|by"
+    r"|(?:increas|decreas|declin|chang)es? of|(?:ris|fall|drop|growth|reduction)e?s? of)"
+    r"\s+(?:the\s)?$",
     re.IGNORECASE,
 )
 _PLUS = late(
@@ -275,7 +277,9 @@ def _bounded(text: str, each: Quantity) -> Quantity:
         else:
             low, high = value - 0.1 * abs(value), value + 0.1 * abs(value)
     role = _ROLE.search(lead)
-    made = replace(each, low=low, high=high, start=start, role=role[1].lower() if role else "")
+    word = role[1].lower() if role else ""
+    word = "by" if word.endswith(" of") else word  # "a rise of 5"
+    made = replace(each, low=low, high=high, start=start, role=word)
     if (period := _PERIOD.match(text, each.end)) is None:
         return made
     word = (period["noun"] or period["adverb"]).lower()

@@ -17,6 +17,7 @@ from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.units import known
 from milepost.language.patterns import is_dash
+from milepost.table_rows import NOTES
 from milepost.types import Hit, Span, Table, TableRow
 
 Element = Word | Quantity | str
@@ -24,8 +25,8 @@ Element = Word | Quantity | str
 
 _CODE = re.compile(r"\b(?:(?=\w*\d)(?=\w*[^\W\d_])\w+|[A-Z]{1,2})\b")
 _TICKS = frozenset("yes y true x ✓ ✔ ☑ ☒ • ● included".split())
-_NEGATIVE = re.compile(r"([$€£¥]?)\s?\(([$€£¥]?[\d.,]+\s?%?)\)")
-"""A number below zero as accountants write it."""
+_NEGATIVE = re.compile(r"([$€£¥]?)\s?(?:\(|[-−–](?=[^()]+$))([$€£¥]?[\d.,]+\s?%?)\)?")
+"""A number below zero, in brackets as accountants write it or with a sign."""
 _UNIT = re.compile(r"(?:^|[(\[,]\s*|\s)([^\s()\[\],]+)\s*[)\]]?$")
 """What may be the unit of a column: "Weight (kg)", "2025 litres", "Litres"."""
 _SIGN = r"(?:[A-Z]{0,2}[$€£¥]|\b[A-Z]{3})\s?"
@@ -96,10 +97,11 @@ class Row:
         self.start, self.end = row.start, row.end
         self.cells: list[_Cell] = []
         text = ""
-        numbers = [cell for cell in row.cells[1:] if any(map(str.isdigit, cell))]
-        are_costs = not _SIGNED.search(row.cells[0]) and all(map(_NEGATIVE.fullmatch, numbers))
+        sign = "" if _are_costs(row, columns) else "-"
         for column, cell in zip(columns, row.cells, strict=False):
-            value = column.with_unit(_without_brackets(cell, " " if are_costs else "-"), claim)
+            match = _NEGATIVE.fullmatch(cell)
+            number = f"{sign}{match[1]}{match[2]}" if match else cell
+            value = column.with_unit(number, claim)
             if cell:
                 text += " | " * bool(text)
                 text += f"{column.name.text}: " if column.name.text else ""
@@ -130,10 +132,14 @@ class Row:
         return 0, 0
 
 
-def _without_brackets(cell: str, sign: str) -> str:
-    """A cell with a sign in place of the brackets of accountants."""
-    match = _NEGATIVE.fullmatch(cell)
-    return f"{sign}{match[1]}{match[2]}" if match else cell
+def _are_costs(row: TableRow, columns: Sequence[_Column]) -> bool:
+    """Whether all figures of a row are below zero, as some print costs."""
+    cells = [
+        cell
+        for column, cell in zip(columns[1:], row.cells[1:], strict=False)
+        if any(map(str.isdigit, cell)) and not NOTES.fullmatch(column.name.text)
+    ]
+    return not _SIGNED.search(row.cells[0]) and all(map(_NEGATIVE.fullmatch, cells))
 
 
 def _scale(text: str) -> str:
