@@ -36,14 +36,22 @@ def test_what_is_printed_keeps_its_length_and_steers_nothing(text):
     shown = visible(text)
     assert len(shown) == len(text)
     assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in shown)
-    assert len(reflowed(text)) == len(text)
+    assert len(reflowed(text, "a.txt")) == len(text)
 
 
 def test_broken_lines_are_joined_and_lists_are_not():
     long = "This line was broken by a printer who had a narrow page"
-    assert reflowed(f"{long}\nand goes on.") == f"{long} and goes on."
+    assert reflowed(f"{long}\nand goes on.", "a.pdf") == f"{long} and goes on."
     for text in (f"{long}\n- item", f"{long}\n    code", "Short\nlines", f"{long}\n\nNext"):
-        assert reflowed(text) == text
+        assert reflowed(text, "a.pdf") == text
+
+
+def test_rows_of_tables_and_lines_of_code_are_not_joined():
+    long = "A row, or a line of code, that is as long as a line of prose"
+    for text in (f"{long} | 1\nnext", f"```py\n{long}\nnext\n```", f"{long}\nb\n```\n\n```py"):
+        assert reflowed(text, "a.md") == text
+    for name in ("a.csv", "a.html", "a.docx", "a.py"):
+        assert reflowed(f"{long}\nnext", name) == f"{long}\nnext"
 
 
 def test_words_are_found_in_every_script():

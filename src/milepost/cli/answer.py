@@ -53,6 +53,10 @@ from milepost.wording import counted, in_words, is_weak
 _SIDES = 3  # sentences read on each side of an answer; two lines of them are printed
 _BESIDE = 24  # columns for a name, below which what is to be said goes to the next line
 _LONG_LINE = 50  # characters from which a line that ends was broken to fit a page
+_BROKEN_KINDS = frozenset(
+    ("", ".pdf", ".txt", ".text", ".md", ".markdown", ".rst", ".tex", ".eml", ".mbox")
+)
+_FENCE = re.compile(r"\s*(?:```|~~~)\s*([^`]*)$")
 _WORD = re.compile(
     r"\d+(?:[.,]\d+)+|(?:[^\W_]|[\u0300-\u036f\u0900-\u109f\u1780-\u17d3])+(?:['’][^\W_]+)?"
 )
@@ -286,7 +290,7 @@ def _whole(
     """A passage as it stands in the document, its answers marked; or an answer with context."""
     passage = excerpt.passage
     text = visible(excerpt.text)
-    marked = Text(reflowed(text) if columns is not None else text)
+    marked = Text(reflowed(text, passage.document) if columns is not None else text)
     hits = nearly_best(passage.hits)
     spans = []
     for hit in hits if detail.full else hits[:1]:
@@ -312,14 +316,34 @@ def _marked(text: Text, words: set[str], signs: Iterable[tuple[int, int]]) -> Te
     return text
 
 
-def reflowed(text: str) -> str:
-    """Put a space where a line was only broken to fit a page; the text stays as long as it is."""
+def reflowed(text: str, name: str) -> str:
+    """Put a space where a line was only broken to fit a page; the text stays as long as it is.
+
+    In other kinds of file than those of ``_BROKEN_KINDS``, a line is a paragraph, a row of a table
+    or a line of code.
+    """
+    if PurePath(name).suffix.lower() not in _BROKEN_KINDS:
+        return text
     lines = text.split("\n")
+    code = _lines_of_code(lines)
+    prose = [not coded and " | " not in line for coded, line in zip(code, lines, strict=True)]
     parts = lines[:1]
-    for before, line in pairwise(lines):
-        broken = len(before.strip()) >= _LONG_LINE and line[:1].isalpha()
+    for (before, line), both_prose in zip(pairwise(lines), map(all, pairwise(prose)), strict=True):
+        broken = both_prose and len(before.strip()) >= _LONG_LINE and line[:1].isalpha()
         parts += [" " if broken else "\n", line]
     return "".join(parts)
+
+
+def _lines_of_code(lines: Sequence[str]) -> list[bool]:
+    """Whether each line is code between fences; the first fence that names a language opens."""
+    fences = [_FENCE.match(line) for line in lines]
+    named = [bool(fence[1]) for fence in fences if fence]
+    inside = True in named and named.index(True) % 2 == 1
+    coded = []
+    for fence in fences:
+        inside ^= fence is not None
+        coded.append(inside or fence is not None)
+    return coded
 
 
 def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:

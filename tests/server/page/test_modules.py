@@ -74,14 +74,17 @@ def test_offsets_are_code_points(page: Page) -> None:
 
 def test_lines_are_joined_as_on_the_command_line(page: Page) -> None:
     made = random.Random(13)
-    words = ["word", "Längeres", "5", "-", "*", "中文", "a", "indeed"]
+    words = ["word", "Längeres", "5", "-", "*", "中文", "a", "indeed", "|"]
     texts = []
     for _ in range(200):
         lines = [" ".join(made.choices(words, k=made.randrange(0, 14))) for _ in range(6)]
-        texts.append("\n".join(made.choice(["", "  "]) + line for line in lines))
-    assert any(reflowed(text) != text for text in texts)
-    found = call(page, "points", "return v.map(m.reflowed);", texts)
-    assert found == [reflowed(text) for text in texts]
+        lines += made.choices(["```", "```py"], k=made.randrange(3))
+        made.shuffle(lines)
+        text = "\n".join(made.choice(["", "  "]) + line for line in lines)
+        texts.append((text, made.choice(["a.md", "a.PDF", "/b.c/a", "a.csv"])))
+    assert any(reflowed(*text) != text[0] for text in texts)
+    found = call(page, "points", "return v.map((one) => m.reflowed(...one));", texts)
+    assert found == [reflowed(*text) for text in texts]
 
 
 def test_citations_of_hard_texts_stay_valid(page: Page) -> None:

@@ -41,8 +41,9 @@ export function passageCard(passage, rank, marked) {
   return card;
 }
 
-function quote({ points }, best, marked) {
-  const text = reflowed(points.slice(best.start, best.end));
+function quote({ text: whole, points, document: name }, best, marked) {
+  // The whole passage shows what is code better than its sentence does.
+  const text = reflowed(whole, name).slice(points.index(best.start), points.index(best.end));
   return el("p", { class: "quote", dir: "auto" }, marked ? el("mark", { class: "best", text }) : text);
 }
 
@@ -92,16 +93,16 @@ function whereabouts(passage) {
 
 /** The whole passage, folded; null where it is no more than its answer. */
 function context(passage, marked) {
-  const { text, hits, points } = passage;
+  const { text, hits, points, document: name } = passage;
   if (points.slice(hits[0].start, hits[0].end) === text.trim()) return null;
   return el("details", { class: "context" },
     el("summary", { text: "In context" }),
-    el("p", { dir: "auto" }, marked ? body(passage) : reflowed(text)));
+    el("p", { dir: "auto" }, marked ? body(passage) : reflowed(text, name)));
 }
 
 /** The passage's text; its best sentence is marked in full, others nearly as good lightly. */
 function body(passage) {
-  const shown = reflowed(passage.text);
+  const shown = reflowed(passage.text, passage.document);
   const { points } = passage;
   const hits = evidence(passage);
   const best = hits[0];

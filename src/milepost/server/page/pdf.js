@@ -160,7 +160,7 @@ export class PdfView {
     const chosen = this.selected();
     if (!chosen) return;
     const parts = this.texts().map(({ points }) => points.slice(chosen.start, chosen.end));
-    event.clipboardData.setData("text/plain", reflowed(parts.join("")));
+    event.clipboardData.setData("text/plain", reflowed(parts.join(""), this.document.name));
     event.preventDefault();
   }
 

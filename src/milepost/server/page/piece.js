@@ -33,9 +33,10 @@ export function lastCut(text) {
  * @param {import("./points.js").Points} points
  * @param {{start: number, end: number, kind: string}[]} spans what is marked, ascending
  * @param {object[]} places pages and headings of the document, ascending
+ * @param {string} name of the document
  */
-export function drawn(points, spans, places) {
-  const text = reflowed(points.text);
+export function drawn(points, spans, places, name) {
+  const text = reflowed(points.text, name);
   const styled = [...headings(points, places), ...visible(points, spans)];
   const begun = places.filter(({ kind, offset }) => NAMED.has(kind) && points.start <= offset && offset < points.end);
   const borders = new Set([0, text.length]);

@@ -61,17 +61,35 @@ export function leading(count, passes) {
 }
 
 const BROKEN = 50; // characters from which a line that ends was broken to fit a page
+const BROKEN_KINDS = new Set(["", "pdf", "txt", "text", "md", "markdown", "rst", "tex", "eml", "mbox"]);
+const FENCE = /^\s*(?:```|~~~)\s*([^`]*)$/;
 
 /**
  * The text with a space where a line was only broken to fit a page; it stays as long as it is, so
- * that every offset holds.
+ * that every offset holds. In other kinds of file a line is a paragraph, a row or a line of code.
+ *
+ * @param {string} text
+ * @param {string} name of the document
  */
-export function reflowed(text) {
+export function reflowed(text, name) {
+  if (!BROKEN_KINDS.has(/\.([^./]+)$/.exec(name)?.[1].toLowerCase() ?? "")) return text;
   const lines = text.split("\n");
+  const code = linesOfCode(lines);
+  const isProse = (number) => !code[number] && !lines[number].includes(" | ");
   let result = lines[0];
   for (let number = 1; number < lines.length; number += 1) {
     const broken = lines[number - 1].trim().length >= BROKEN && /^\p{L}/u.test(lines[number]);
-    result += (broken ? " " : "\n") + lines[number];
+    result += (broken && isProse(number - 1) && isProse(number) ? " " : "\n") + lines[number];
   }
   return result;
+}
+
+/** Whether each line is code between fences; the first fence that names a language opens. */
+function linesOfCode(lines) {
+  const fences = lines.map((line) => FENCE.exec(line));
+  let inside = fences.filter(Boolean).findIndex(([, language]) => language) % 2 === 1;
+  return fences.map((fence) => {
+    if (fence) inside = !inside;
+    return inside || fence !== null;
+  });
 }

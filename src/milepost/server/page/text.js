@@ -123,7 +123,7 @@ export class TextView {
   }
 
   draw(piece) {
-    piece.node.replaceChildren(...drawn(piece.points, this.spans, this.document.marks));
+    piece.node.replaceChildren(...drawn(piece.points, this.spans, this.document.marks, this.document.name));
   }
 
   follow() {
