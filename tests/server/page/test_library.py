@@ -45,6 +45,7 @@ def test_files_are_added_watched_replaced_and_removed(
         page.wait_for_selector("#documents li:has-text('good.txt')")
         page.wait_for_selector("#failure-list li", state="attached")
         assert page.locator("#failure-list").is_hidden(), "folded"
+        assert "broken.pdf could not be read" in page.locator("#toast").inner_text()
         page.click("#failures summary")
         refused = page.locator("#uploads li").all_inner_texts()
         assert [re.sub(r"\s+", " ", text).strip() for text in refused] == [
@@ -57,8 +58,12 @@ def test_files_are_added_watched_replaced_and_removed(
 
         page.get_by_label("Dismiss the message about empty.md").click()
         assert page.locator("#uploads li").count() == 1
-        page.get_by_label("Dismiss the message about broken.pdf").click()
+        with page.expect_response(lambda answer: answer.request.method == "DELETE"):
+            page.get_by_label("Dismiss the message about broken.pdf").click()
         assert page.locator("#failure-list li").count() == 0
+        page.set_input_files("#files", tmp_path / "broken.pdf")
+        page.wait_for_selector("#failure-list li")
+        page.get_by_label("Dismiss the message about broken.pdf").click()
         page.reload()
         page.wait_for_selector("#documents li:has-text('good.txt')")
         page.wait_for_timeout(500)

@@ -2,18 +2,28 @@
 
 import { postJson, remove } from "./api.js";
 import { byId, el, fill, icon } from "./dom.js";
-import { announce } from "./notice.js";
+import { announce, notify } from "./notice.js";
 import { library } from "./state.js";
 import { count } from "./words.js";
 
 let failures = []; // as last seen
+let opened = false; // whether those from before the page was opened are known: they are no news
 const dismissed = new Set();
+
+const keyOf = (one) => one.id + one.reason;
+
+/** Why a file could not be read, and what may mend it. */
+const reasonOf = ({ name, reason }) => reason.replace(`${name} `, "").split("; try: ");
 
 /** Show the failures that nobody has dismissed. */
 export function showFailures(failed) {
-  const now = failed.filter((one) => !dismissed.has(one.id + one.reason));
+  const listed = new Set(failed.map(keyOf));
+  for (const key of dismissed) if (!listed.has(key)) dismissed.delete(key); // it may fail once more
+  const now = failed.filter((one) => !dismissed.has(keyOf(one)));
+  const say = opened ? notify : announce;
+  opened = true;
   if (JSON.stringify(now) === JSON.stringify(failures)) return; // a field in use stays
-  if (now.length > failures.length) announce(`${now.at(-1).name} could not be read: ${now.at(-1).reason}`);
+  if (now.length > failures.length) say(`${now.at(-1).name} could not be read: ${reasonOf(now.at(-1))[0]}.`);
   failures = now;
   show();
 }
@@ -25,7 +35,7 @@ function show() {
 }
 
 function row(one) {
-  const [reason, hint] = one.reason.replace(`${one.name} `, "").split("; try: ");
+  const [reason, hint] = reasonOf(one);
   return el("li", {},
     el("div", { class: "about" },
       el("p", { text: one.name }),
@@ -65,12 +75,13 @@ function remedy(one, hint) {
 
 /** Show a failure no more; an upload that cannot be read is of no use, so its copy goes as well. */
 async function dismiss(one) {
-  dismissed.add(one.id + one.reason);
+  dismissed.add(keyOf(one));
   failures = failures.filter((other) => other !== one);
   show();
   byId("documents-heading").focus();
   const known = library.value.documents.some(({ id }) => id === one.id);
   if (!known && !library.value.ready?.read_only) {
-    await remove(`documents/${one.id}`).catch(() => null); // a file of a folder, which stays
+    const gone = () => dismissed.delete(keyOf(one)); // the same file may be uploaded once more
+    await remove(`documents/${one.id}`).then(gone, () => null); // a file of a folder stays
   }
 }
