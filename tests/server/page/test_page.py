@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import milepost
+from milepost.search import SearchResult
+from milepost.search.searcher import doubts
 from support.browser_page import Tab, answered, ask, ready
 from support.page_documents import ACROSS, EVIL_NAME, NOTES, SCRIPT
 
@@ -127,9 +130,19 @@ def test_the_text_of_a_document_is_never_markup(page: Page) -> None:
 
 
 def test_nothing_is_marked_where_nothing_is_probable(page: Page) -> None:
+    one: Any = None
+    found = SearchResult(passages=(one,))
+    notes = [doubts(replace(found, answerable=chance))[0] for chance in (0.1, 0.4)]
+
+    def doubted(waiting: Route) -> None:
+        got = waiting.fetch()
+        waiting.fulfill(response=got, json=got.json() | {"notes": notes})
+
+    page.route("**/search", doubted)
     ask(page, "Xylophone quartz tariffs of 2031?")
     assert "Nothing here is likely to answer this" in page.locator("#results h2").inner_text()
     assert page.locator(".passage, mark").count() == 0
+    assert "that something does" not in page.locator("#results").inner_text()
     page.get_by_role("button", name=re.compile("Show .* weaker")).click()
     page.wait_for_selector(".passage")
     assert page.locator("mark").count() == 0
@@ -307,6 +320,19 @@ def test_next_and_previous_result(page: Page) -> None:
     second = page.locator(".passage").nth(1)
     assert second.locator("h3").inner_text() == f"Result 2 of {total}"
     assert fragment(page)["start"][0] == second.get_attribute("data-start")
+
+
+def test_the_last_answer_stays_until_the_next_one_is_there(page: Page) -> None:
+    ask(page, "How long does a trail of scent last?")
+    held: list[Route] = []
+    page.route("**/search", lambda waiting: held.append(waiting))
+    page.fill("#question", BEES)
+    page.press("#question", "Enter")
+    page.wait_for_selector("#results[aria-busy=true]")
+    assert page.locator(".quote mark.best").first.inner_text() == TRAIL
+    held[0].continue_()
+    answered(page)
+    assert page.locator(".quote mark.best").first.inner_text() != TRAIL
 
 
 def test_more_passages_can_be_asked_for(page: Page) -> None:

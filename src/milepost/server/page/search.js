@@ -15,6 +15,9 @@ const FIRST = 5; // results of a first answer; "Show more" doubles them
 const MOST = 80;
 const WRITTEN_FROM = 10; // passages at most that a language model is given
 
+// As in search/searcher.py; where nothing is probable, the page says so in its own words.
+const DOUBT = /^(?:probably nothing here answers this|what is found may not answer this): /;
+
 let running = null; // what can end the search that runs
 let asked = null; // what was asked last: question, documents, number of passages
 let used = null; // what an answer is written from: question, number of passages, documents
@@ -81,9 +84,10 @@ export async function search(most, { again = false } = {}) {
   if (!question) return;
   running?.abort();
   const mine = (running = new AbortController());
-  if (asked?.question !== question) answer.set({ weak: false });
+  const fresh = asked?.question !== question;
   asked = { question, key: keyOf(route.value), most };
-  if (!again) answer.set({ status: "loading", error: null }); // with the last answer, and its question
+  // With the last answer, and its question; one change, or that answer would be shown as if to this one.
+  if (!again) answer.set({ status: "loading", error: null, ...(fresh && { weak: false }) });
   try {
     const documents = await existing(chosen, mine.signal);
     const where = whereOf(filter);
@@ -203,7 +207,8 @@ function skeleton() {
 }
 
 function found({ data, probable }) {
-  const notes = [missing, ...data.notes.map((note) => el("p", { class: "aside", text: sentence(note) }))];
+  const said = data.notes.filter((note) => probable || !DOUBT.test(note));
+  const notes = [missing, ...said.map((note) => el("p", { class: "aside", text: sentence(note) }))];
   if (!data.passages.length) return [el("h2", { class: "large", text: "Nothing found" }), ...notes];
   const listed = results();
   const items = listed.map((passage, at) =>
