@@ -167,7 +167,7 @@ export class PdfView {
   /** Bring a page to the top of the window; the promise ends when its picture is there. */
   showPage(number) {
     const page = this.pages[Math.min(Math.max(1, number), this.pages.length) - 1];
-    this.scroller.scrollTop = page.node.offsetTop - GAP;
+    this.scrollTo(page.node.offsetTop - GAP, page.page);
     this.scrolled(); // no event comes where nothing had to move
     return this.load(page);
   }
@@ -177,12 +177,22 @@ export class PdfView {
     if (!this.first) return;
     const { node, height } = this.pages[this.first.page - 1];
     const top = node.offsetTop + (node.clientHeight * this.first.top) / height;
-    this.scroller.scrollTop = top - this.scroller.clientHeight / 3;
+    this.scrollTo(top - this.scroller.clientHeight / 3, this.first.page);
   }
 
-  /** Number of the page at a third of the window's height. */
+  /** Scroll to a page; one near the end may stay below the middle, and is the current one all the same. */
+  scrollTo(top, number) {
+    this.scroller.scrollTop = top;
+    this.reached = { number, scrollTop: this.scroller.scrollTop };
+  }
+
+  /** Number of the page that was gone to last, else of that at a third of the window's height. */
   current() {
-    const at = this.scroller.scrollTop + this.scroller.clientHeight / 3;
+    const { scrollTop, clientHeight, scrollHeight } = this.scroller;
+    if (this.reached?.scrollTop === scrollTop) return this.reached.number;
+    this.reached = null;
+    if (scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 1) return this.pages.length;
+    const at = scrollTop + clientHeight / 3;
     return Math.max(1, leading(this.pages.length, (number) => this.pages[number].node.offsetTop <= at));
   }
 

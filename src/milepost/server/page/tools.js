@@ -18,7 +18,7 @@ export class Tools {
     heard("next-result", "click", () => this.step(1));
     heard("previous-page", "click", () => view().showPage(view().current() - 1));
     heard("next-page", "click", () => view().showPage(view().current() + 1));
-    heard("page-number", "change", (event) => view().showPage(Number(event.target.value) || 1));
+    heard("page-number", "change", (event) => this.toPage(event.target));
     heard("smaller", "click", () => this.zoom(-1));
     heard("larger", "click", () => this.zoom(1));
   }
@@ -35,6 +35,7 @@ export class Tools {
     byId("view-choice").hidden = sizes === null;
     byId("page-tools").hidden = !pages;
     byId("page-number").max = sizes?.length ?? 1;
+    this.limits();
     byId("page-total").textContent = sizes ? `of ${sizes.length}` : "";
     byId("as-pages").setAttribute("aria-pressed", String(pages));
     byId("as-text").setAttribute("aria-pressed", String(!pages));
@@ -52,8 +53,21 @@ export class Tools {
     const { view } = this.opened();
     const next = ZOOMS.indexOf(view.zoom) + direction;
     if (ZOOMS[next] !== undefined) view.scaleTo(ZOOMS[next]);
-    byId("smaller").disabled = next <= 0;
-    byId("larger").disabled = next >= ZOOMS.length - 1;
+    this.limits();
+  }
+
+  /** Say which sizes are left. */
+  limits() {
+    const at = ZOOMS.indexOf(this.opened().view.zoom);
+    byId("smaller").disabled = at <= 0;
+    byId("larger").disabled = at === ZOOMS.length - 1;
+  }
+
+  /** Go to the page that was typed; the field then says which it is. */
+  toPage(field) {
+    const { view } = this.opened();
+    view.showPage(Number(field.value) || 1);
+    field.value = view.current();
   }
 
   /** Say which of the results is open. */
