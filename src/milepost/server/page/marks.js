@@ -3,11 +3,13 @@
 
 import { getJson } from "./api.js";
 import { isProbable } from "./passage.js";
+import { Points } from "./points.js";
 import { answer, route } from "./state.js";
 import { evidence, markAt, placeAt } from "./words.js";
 
 const MOST = 24; // spans marked beside the one at the place
 const LONGEST = 4000; // characters of a quotation
+const CUT = /\s\S{0,99}$/; // the last word of a text that is cut; some scripts have no spaces
 
 const EXACT = /"[^"]+"|“[^”]+”/;
 
@@ -55,11 +57,18 @@ export function spansAt({ id, start, end }) {
 }
 
 /** The words at a place. */
-export async function textOf({ id, start, end }) {
+export const textOf = async (place) => (await quoted(place)).quote;
+
+/** The words at a place, and where they stand; of a long one, those up to the end of a word. */
+async function quoted({ id, start, end }) {
   const passage = passagesIn(id).find((one) => one.start <= start && end <= one.end);
-  if (passage) return passage.points.slice(start, end);
+  if (passage) return { quote: passage.points.slice(start, end), start, end };
   const until = Math.min(end, start + LONGEST);
-  return (await getJson(`documents/${id}/text?start=${start}&end=${until}`)).text.trim();
+  const { text } = await getJson(`documents/${id}/text?start=${start}&end=${until}`);
+  const points = new Points(text, start);
+  const border = until < end ? text.search(CUT) : -1;
+  const [from, to] = points.trimmed(start, border === -1 ? until : points.offset(border));
+  return { quote: points.slice(from, to), start: from, end: to };
 }
 
 /** What is cited of an open document: a selection, else its place, else the sentence at hand. */
@@ -77,8 +86,6 @@ export async function cited({ id, details, place, offset, view }) {
     reference: details.reference,
     place: placeAt(details.marks, start),
     heading: markAt(details.marks, "heading", start),
-    quote: await textOf({ id, start, end }),
-    start,
-    end,
+    ...(await quoted({ id, start, end })),
   };
 }
