@@ -250,8 +250,10 @@ def test_links_that_make_no_sense_say_so(tab: Tab, server: Server) -> None:
         assert identity is not None
         # Offsets behind the end, and a question that is only white space.
         ready(page, server.url, f"{identity}&start=99999999&end=-7&q=++&nonsense=%F0")
-        page.wait_for_selector("#document-body .text")
+        page.wait_for_selector("#document-note:has-text('beyond the end')")
         assert page.locator("#document-body mark").count() == 0
+        ready(page, server.url, f"{identity}&start=99999998&end=99999999")
+        page.wait_for_selector("#document-body .text:has-text('honey bee')")
 
 
 def test_the_strip_leads_to_the_best_sentence_of_a_part(page: Page, server: Server) -> None:

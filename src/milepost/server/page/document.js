@@ -13,6 +13,7 @@ import { Tools } from "./tools.js";
 import { markAt, placeAt } from "./words.js";
 
 const HOT = 0.375; // height of the strip from which a click goes to the sentence, not to the part
+const BEYOND = "The link leads beyond the end of this document, which may have changed since.";
 const SLOW = 1000; // milliseconds after which people are told what takes so long
 
 let strip = null;
@@ -125,7 +126,7 @@ async function load(id) {
 
 /** Make the view of the open document, as pages or as text. */
 function build() {
-  const { details, sizes, problem } = open;
+  const { details, sizes } = open;
   const body = byId("document-body");
   open.view?.close();
   const pages = asPages && sizes !== null;
@@ -135,15 +136,16 @@ function build() {
   body.classList.toggle("as-pages", pages);
   byId("document-quote").classList.toggle("visually-hidden", !pages); // the text itself shows it
   tools.choose(pages);
-  note(problem ?? "");
   drawStrip();
 }
 
 /** Go to a place of the open document and mark it. */
-async function reach(place) {
+async function reach(wanted) {
   const { view, details } = open;
   const mine = open;
-  open.place = place;
+  const place = (open.place = within(wanted, details.characters));
+  open.beyond = place !== wanted;
+  remarks();
   tools.results();
   try {
     if (view instanceof TextView) {
@@ -172,7 +174,7 @@ async function markPages(place, follow) {
     await view.mark(spans, async (pages) => {
       clearTimeout(slow);
       if (view !== open?.view || place !== open.place) return;
-      note("");
+      remarks();
       await showQuote(place, pages);
       if (follow) view.showFirst();
     });
@@ -182,6 +184,16 @@ async function markPages(place, follow) {
     clearTimeout(slow);
   }
 }
+
+/** The part of a place that is in a text so long; the place itself where all of it is. */
+function within(place, characters) {
+  if (place.start === null || (place.start < characters && place.end <= characters)) return place;
+  if (place.start < characters) return { ...place, end: characters };
+  return { ...place, start: Math.max(0, characters - 1), end: null };
+}
+
+/** Say what is to be known of the open document. */
+const remarks = () => note([open.problem, open.beyond ? BEYOND : ""].filter(Boolean).join(" "));
 
 const note = (text) => {
   byId("document-note").textContent = text;
