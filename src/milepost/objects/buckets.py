@@ -86,9 +86,10 @@ class Bucket:
             found: list[ObjectFile | None] = [self._file(meta) for page in pages for meta in page]
             if not found:
                 # A proxy may answer with a page of its own, which reads as an empty listing, and
-                # documents would be removed; only a true server says that a key is missing.
+                # documents would be removed; only a true server says that a key is missing, or
+                # gives the ETag of an object.
                 met = self._store.head(address.key or _NO_KEY)
-                found = [self._file(met)] if address.key else [None]
+                found = [self._file(met)] if address.key and met["e_tag"] else [None]
         except FileNotFoundError as error:
             if user_error(error, str(address)).problem == f"{address} does not exist":
                 return []
