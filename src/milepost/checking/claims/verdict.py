@@ -58,6 +58,9 @@ model hardly knows that 2,500 metres are 2.5 km."""
 MIN_ABOUT = 0.1
 """Probability from which a model judges a claim by a passage..."""
 
+MIN_IN_OTHER_WORDS = 0.5
+"""...the same where the passage has none of the claim's words, and the claim no number..."""
+
 MIN_WORDS = 0.4
 """...and share of the claim's words from which it does so below that: by what is about something
 else it calls most claims contradicted."""
@@ -175,13 +178,10 @@ def judge(
 
 
 def _is_about(claim: Reading, passage: Passage) -> bool:
-    """Whether a passage has enough of a claim's words, or any and is likely to be about it.
-
-    Numbers are compared in any case.
-    """
+    """Whether a passage is likely to be about a claim, or has enough of its words."""
     texts = _texts(passage)
     held = sum(any(text.find(word) for text in texts) for word in claim.content)
-    if passage.score >= MIN_ABOUT and (held or claim.quantities):
+    if passage.score >= (MIN_ABOUT if held or claim.quantities else MIN_IN_OTHER_WORDS):
         return True
     return held > 0 and held >= MIN_WORDS * len(claim.content)
 
