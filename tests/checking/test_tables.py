@@ -37,6 +37,7 @@ COSTS = table(
     "Rent | | -20 | -22",
     "Profit | | (12) | (15)",
 )
+STEPS = table("Step | Colour", "-5 | red", "5 | blue")
 ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
 
 
@@ -74,6 +75,8 @@ ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
         (COSTS, "Purchases were £537,000 in 2022.", "contradicted"),
         (COSTS, "Rent was £20,000 in 2022.", "supported"),
         (COSTS, "Profit was £12,000 in 2022.", "contradicted"),
+        (STEPS, "Step -5 has the colour red.", "supported"),
+        (STEPS, "Step 5 has the colour red.", "related"),
         (ORDERS, "Order 000125 paid 60.", "supported"),
         (ORDERS, "Order 000124 paid 60.", "contradicted"),
         (ORDERS, "Order 000124 was not paid 50.", "contradicted"),

@@ -139,7 +139,8 @@ def _are_costs(row: TableRow, columns: Sequence[_Column]) -> bool:
         for column, cell in zip(columns[1:], row.cells[1:], strict=False)
         if any(map(str.isdigit, cell)) and not NOTES.fullmatch(column.name.text)
     ]
-    return not _SIGNED.search(row.cells[0]) and all(map(_NEGATIVE.fullmatch, cells))
+    are_below = bool(cells) and all(map(_NEGATIVE.fullmatch, cells))
+    return are_below and not _SIGNED.search(row.cells[0])
 
 
 def _scale(text: str) -> str:
@@ -187,6 +188,8 @@ class ClaimedTable:
         columns = [_Column.of(name, scale) for name in (*table.columns, *[""] * width)]
         self.rows = [Row(row, columns, claim) for row in table.rows]
         self._claim, self._elements, self._above = claim, _elements(claim), above
+        measures = [each for each in claim.quantities if each.is_measure]
+        self._units = {unit for each in measures for unit in (each.unit, each.name)}
         texts = [*(each.name for each in columns), *above]
         self._named = [e for e in self._elements if any(_has(text, e) for text in texts)]
         self._spoken_of = self._chosen()
@@ -288,9 +291,7 @@ class ClaimedTable:
 
     def _names(self, element: Element) -> bool:
         """Whether the claim has a word of a column's name, if only as the unit of a number."""
-        units = {each.unit for each in self._claim.quantities if each.is_measure}
-        units |= {each.name for each in self._claim.quantities if each.is_measure}
-        is_unit = isinstance(element, Word) and known(element.text) in units
+        is_unit = isinstance(element, Word) and known(element.text) in self._units
         return is_unit or _has(self._claim, element)
 
     def _columns(self, row: Row) -> list[_Cell]:
