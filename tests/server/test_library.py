@@ -66,6 +66,10 @@ def test_documents_are_found_by_id_and_name(tmp_path: Path) -> None:
         assert [info.name for info in listed] == [name]
         with pytest.raises(UnknownDocument, match=r"'sub/notes\.txt', or"):
             library.chosen(["note.txt"])
+        # Folders and patterns would tell clients, letter by letter, where the files are.
+        for wanted in (f"{str(tmp_path)[:-1]}*/a.txt", str(tmp_path), ""):
+            with pytest.raises(UnknownDocument):
+                library.chosen([wanted])
         with pytest.raises(UnknownDocument):
             library.info("b")
 

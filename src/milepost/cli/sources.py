@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -266,24 +265,15 @@ def chosen_documents(
 
 def select(known: Sequence[str], wanted: Sequence[str], hint: str = _PATHS) -> list[str]:
     """Find the documents that match ``--in``: by name, path, folder, file name or pattern."""
+    from milepost.index.naming import matching
     from milepost.index.places import absolute
 
     chosen: dict[str, None] = {}
     for want in wanted:
         if not want:
             raise errors.InputError("--in is empty", "a document, a folder or a pattern")
-        address = ObjectAddress.parse(want) if is_address(want) else None
-        path = str(address or absolute(want))
-        pattern = any(sign in want for sign in "*?[")
-        below = path.rstrip("/") + "/" if address else path.rstrip(os.sep) + os.sep
-        matches = [
-            name
-            for name in known
-            if name in (want, path)
-            or name.startswith(below)
-            or name.endswith((os.sep + want, "/" + want))
-            or (pattern and (Path(name).match(want) or Path(name).match(path)))
-        ]
+        place = str(ObjectAddress.parse(want)) if is_address(want) else want
+        matches = matching(known, place, str(absolute(place)))
         if not matches:
             near = errors.nearest_file(want, {Path(name).name for name in known})
             raise errors.InputError(f"no document matches {want}", near + hint)

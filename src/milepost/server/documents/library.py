@@ -21,7 +21,7 @@ from milepost.errors import InputError, UnknownDocument, nearest_file
 from milepost.index import Index, RemovalReport
 from milepost.index.intake import file_signature
 from milepost.index.known_files import forget
-from milepost.index.naming import document_id, short_id
+from milepost.index.naming import document_id, matching, short_id
 from milepost.index.places import absolute
 from milepost.objects import is_address
 from milepost.store import DocumentInfo, Statistics
@@ -77,7 +77,10 @@ class Library:
         raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
 
     def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
-        """Names of the documents asked for by id, name, path or the end of one; None for all."""
+        """Names of the documents asked for, by id or as in ``matching``; None for all.
+
+        Folders and patterns are those of names for clients, who could else find out the roots.
+        """
         if wanted is None:
             return None
         by_key: dict[str, list[str]] = {}
@@ -85,19 +88,19 @@ class Library:
         for name, short in shown.items():
             for key in (document_id(name), short_id(name), short):
                 by_key.setdefault(key, []).append(name)
-        names: list[str] = []
+        names: dict[str, None] = {}
         for key in wanted:
-            end = f"/{key}"
-            fits = by_key.get(key) or [
-                name for name in shown if f"/{PurePath(name).as_posix()}".endswith(end)
-            ]
+            fits = by_key.get(key) or matching(shown, key, within=False)
+            if not fits:
+                inside = set(matching(shown.values(), key))
+                fits = [name for name, short in shown.items() if short in inside]
             if not fits:
                 raise UnknownDocument(
                     f"no document has the id or name {key[:80]!r}",
                     f"{nearest_file(key, shown.values())}a document in the list",
                 )
-            names += fits
-        return names
+            names |= dict.fromkeys(fits)
+        return list(names)
 
     def shown_name(self, info: DocumentInfo) -> str:
         """A document's name for clients: its path below what the server was given."""

@@ -129,7 +129,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             float, Number, Field(description="Least probability that anything answers.", ge=0, le=1)
         ] = 0.0,
         documents: Annotated[
-            list[str] | None, Few, Field(description="Ids or names of documents to search.")
+            list[str] | None, Few, Field(description="Ids, names, folders or patterns.")
         ] = None,
         where: Where = None,
     ) -> Annotated[CallToolResult, Searched]:
@@ -161,7 +161,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             Field(description="A sentence, quotation or claim.", min_length=1, max_length=20_000),
         ],
         documents: Annotated[
-            list[str] | None, Few, Field(description="Ids or names of documents to look in.")
+            list[str] | None, Few, Field(description="Ids, names, folders or patterns.")
         ] = None,
         min_score: Annotated[
             float,

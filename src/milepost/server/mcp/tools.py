@@ -16,7 +16,7 @@ from milepost._display import plain
 from milepost.documents import split
 from milepost.errors import InputError, UnknownDocument
 from milepost.exports.records import shared_record
-from milepost.index.naming import document_id, short_id
+from milepost.index.naming import document_id, matching, short_id
 from milepost.marks import mark_at, page_of, place_in_words, places_at
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library, notes_of
@@ -243,7 +243,7 @@ class Tools:
         except UnknownDocument as error:
             progress = self._indexer.progress()
             for name, why in progress.failed:
-                if any(f"/{Path(name).as_posix()}".endswith(f"/{each}") for each in wanted or ()):
+                if any(matching([name], each, within=False) for each in wanted or ()):
                     said = without_options(why).replace(name, self._library.short(name))
                     raise InputError(*said.split("; try: ", 1)) from None
             if progress.idle:

@@ -52,7 +52,7 @@ def texts(most: int, empty: str = "") -> BeforeValidator:
 
 _Names = Annotated[list[Annotated[str, Field(max_length=4096)]], Field(fail_fast=True)]
 Documents = Annotated[_Names | None, texts(MAX_DOCUMENTS)]
-"""Ids or names of documents; None for all."""
+"""Ids, names, folders or patterns of documents; None for all."""
 
 
 class RequestBody(BaseModel):

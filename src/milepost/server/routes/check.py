@@ -27,7 +27,7 @@ class CheckRequest(RequestBody):
         description="A sentence, a quotation or a claim."
     )
     documents: Documents = Field(
-        None, description="Ids or names of the documents to look in; all if left out."
+        None, description="Ids, names, folders or patterns of documents; all if left out."
     )
     where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(

@@ -50,7 +50,7 @@ class Question(RequestBody):
         "that are less probable are left out, but for the best.",
     )
     documents: Documents = Field(
-        None, description="Ids or names of the documents to search; all if left out."
+        None, description="Ids, names, folders or patterns of documents; all if left out."
     )
     where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
     rerank: bool | None = Field(True, description="Use the model's reranker: better, and slower.")
