@@ -12,9 +12,16 @@ from milepost.checking.claims.conflicts import (
     opposed,
     unanswered,
 )
-from milepost.checking.claims.counted import counts_another, is_of_another_item, lacks_each
+from milepost.checking.claims.counted import (
+    counts_another,
+    excepts,
+    is_of_another_item,
+    is_ranked,
+    lacks_each,
+)
 from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import (
+    adds_another,
     is_ahead,
     is_crossed,
     is_mirrored,
@@ -24,12 +31,15 @@ from milepost.checking.claims.turned import (
     is_turned,
     renamed,
     replaced,
+    retitled,
 )
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, PRONOUNS, TENTATIVE, UNIVERSAL
 
 ATTACHED = (is_of_another, counts_another, is_of_another_item)
 """What says that a number, date or name belongs to something else in a sentence."""
-ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead)
+RENAMED = (renamed, retitled, adds_another)
+"""What says that the sentences of a passage name another one."""
+ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead, is_ranked, excepts)
 """What says that a sentence with all words of a claim says something else."""
 _OTHERS = (*ATTACHED, *ROLES, lacks_each)
 
@@ -119,12 +129,9 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
         return False
     if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
         return False
-    for each in sentence.quantities:
-        if each.unit == "ordinal" and not any(each.follows(other) for other in claim.quantities):
-            behind = next((word for word in sentence.words if word.start >= each.end), None)
-            if behind and behind.is_content and claim.find(behind):  # "the second largest"
-                return False
-    if renamed(claim, texts) or any(each(claim, sentence) for each in _OTHERS):
+    if any(each(claim, texts) for each in RENAMED) or any(
+        each(claim, sentence) for each in _OTHERS
+    ):
         return False
     if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
         return False

@@ -27,6 +27,9 @@ _RELATIVE = re.compile(
 _CONDITION = re.compile(r"\b(?:without|before|until|unless)\b")
 _NEEDED = frozenset(map(base, "need require only must with after once".split()))
 """Stems of words that say in another way that something is not without a condition."""
+_OR = re.compile(r"\s+or\s+(?:in\s+)?")
+_CHANGE = frozenset(map(base, "lose gain rise fall drop grow shrink increase decrease add".split()))
+"""Stems of verbs that stand right in front of how much something changed."""
 _ORDER = {base("after"), base("before")}
 _HAVE_OR_BE = frozenset(["be", "have"])  # stems
 
@@ -73,8 +76,9 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             continue
         if each.kind == "date" and _RELATIVE.search(sentence.text):
             continue
-        if is_value(each, claim):
-            held = [other for other in held if other.role != "by"]
+        if _is_choice(each, claim, sentence):
+            continue
+        held = [other for other in held if not is_change_of_value(each, other, claim)]
         same = [other for other in held if same_place(each, other, claim, sentence)]
         if not same:
             if any(map(each.allows, (*sentence.quantities, *near))):
@@ -150,10 +154,23 @@ def _shares_unit(each: Quantity, other: Quantity) -> bool:
     return is_number and is_bare and each.written == other.written
 
 
-def is_value(each: Quantity, reading: Reading) -> bool:
-    """Whether a text says that something is so much, which "rose by 5" says nothing of."""
-    before = [word for word in reading.words if word.end <= each.start][-1:]
-    return any(word.base == "be" for word in before)
+def _is_choice(each: Quantity, claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim has a number of the sentence in place of one: "1889 or 1890"."""
+    return any(
+        _OR.fullmatch(claim.text, min(each.end, one.end), max(each.start, one.start))
+        and any(map(one.allows, sentence.quantities))
+        for one in claim.quantities
+        if one != each
+    )
+
+
+def is_change_of_value(each: Quantity, other: Quantity, claim: Reading) -> bool:
+    """Whether one is what something is and the other how much it changed.
+
+    "Was 5" and "rose by 5", "lost 5" and "shrank from 12 to 7".
+    """
+    before = next((word.base for word in reversed(claim.words) if word.end <= each.start), "")
+    return other.role == "by" if before == "be" else before in _CHANGE and bool(other.role)
 
 
 def same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:
@@ -245,10 +262,10 @@ def denied_alone(sentence: Reading, claim: Reading) -> bool:
 
 def _prefixed(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     """Words that are the same but for "un-" or the like in front."""
-    for word in claim.content:
+    for word in claim.words:
         if sentence.find(word):
             continue
-        for other in sentence.content:
+        for other in sentence.words:
             if (
                 is_prefixed(word.text, other.text)
                 and not claim.find(other)

@@ -60,6 +60,25 @@ def lacks_each(claim: Reading, sentence: Reading) -> bool:
     return bool(claim.quantities and own & _EACH and not there & (_EACH | {"both", "all"}))
 
 
+def excepts(claim: Reading, sentence: Reading) -> bool:
+    """Whether one alone makes an exception, and both deny as much."""
+    is_one = "exception" in claim.frames ^ sentence.frames
+    return is_one and len(claim.negations) == len(sentence.negations)
+
+
+def is_ranked(claim: Reading, sentence: Reading) -> bool:
+    """Whether a sentence has "second largest" where a claim has "largest"."""
+    if any(each.unit == "ordinal" for each in claim.quantities):
+        return False
+    ends = {each.end for each in sentence.quantities if each.unit == "ordinal"}
+    return any(
+        len(sentence.text[: place.start].rstrip(" -")) in ends
+        for word in claim.content
+        if word.text.endswith("est")
+        for place in sentence.find(word)
+    )
+
+
 def _same_numbers(claim: Reading, sentence: Reading) -> Iterator[tuple[Quantity, Quantity]]:
     """The numbers of a claim that a sentence has in one place, and that place."""
     for each in claim.quantities:

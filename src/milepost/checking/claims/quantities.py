@@ -40,7 +40,7 @@ _SPELLED = late(
     rf"\b(?:(?:(?P<of>{_COUNT}|an?)[\s-])?(?P<part>half|third|quarter|fourth|fifth|tenth)s?"
     r"(?=\s(?:of|the|all)\b)"
     rf"|(?P<one>{_COUNT})\s(?:out\sof(?:\severy)?|in(?:\severy)?)\s(?P<all>{'|'.join(SMALL[2:])})"
-    r"|(?P<half>half\san?)(?=\s\w)"
+    r"|(?P<half>half(?:\san?)?)(?=[\s-]\w)"
     rf"|(?P<ordinal>{ORDINAL})|(?P<fold>{_COUNT})fold"
     r"|(?:12\s)?(?P<twelve>noon|midnight)|(?P<once>once)(?=\s(?:an?|per|each|every|\w+ly)\b)"
     r"|(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?:\s?(?P<noon>[ap])\.?m\b|(?<=:\d\d))"

@@ -152,8 +152,10 @@ class Quantity:
 
     def rounding(self, other: Quantity) -> float:
         """How far a number in thousands or more may be from a rounder or more exact one."""
-        far = max(self.slack, other.slack)
-        return far if self.slack != other.slack and far >= _ROUNDED else 0.0
+        rounder = max(self, other, key=lambda each: each.slack)
+        factor = rounder.value / rounder.written if rounder.written else 1.0
+        is_rounded = rounder.slack >= _ROUNDED * abs(factor)
+        return rounder.slack if is_rounded and self.slack != other.slack else 0.0
 
     def in_unit(self, unit: str) -> Quantity:
         """Pounds are money or a weight."""

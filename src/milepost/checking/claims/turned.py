@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
@@ -20,6 +20,9 @@ _SENTENCE = re.compile(
 """What parts clauses that may have subjects of their own."""
 _LEADING = re.compile(r"(?:While|Although|Though|Whereas)\b")
 """What the clause in front of the first comma begins with."""
+_TITLE = re.compile(r'["“]\s*([A-Z][^"“”]*?)\s*["”]')
+_WORDS = re.compile(r"[^\W_]+")
+_SUBTITLE = re.compile(r":\s|\s\(")
 _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
@@ -57,10 +60,11 @@ def is_turned(claim: Reading, sentence: Reading) -> bool:
 
 def reordered(claim: Reading, sentence: Reading) -> bool:
     """Whether names have changed places: "B beat A" or "A was beaten by B" of "A beat B"."""
+    names = {word.base: word for word in claim.content if word.text[0].isupper()}
     places = [
         held[0].start
-        for word in claim.content
-        if word.text[0].isupper() and (held := sentence.find(word)) and held[0].text[0].isupper()
+        for word in names.values()
+        if (held := sentence.find(word)) and held[0].text[0].isupper()
     ]
     by, of_sentence = ("by" in each.by_base for each in (claim, sentence))
     is_turned = places != sorted(places)
@@ -81,6 +85,36 @@ def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
             for text in texts:
                 if any(_names_another(word, place, text, claim) for place in text.find(last)):
                     return True
+    return False
+
+
+def retitled(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether texts have a longer or shorter title in quotes: "Here and Now" of "Now"."""
+    there = {title for text in texts for title in _titles(text)}
+    return any(
+        own not in there and any(own in other or other in own for other in there)
+        for own in _titles(claim)
+    )
+
+
+def _titles(reading: Reading) -> Iterator[str]:
+    """The words of each title, in lower case, and those in front of its subtitle."""
+    for found in _TITLE.finditer(reading.text):
+        words = found[1].split()
+        if words[-1][0].isupper():
+            for title in {found[1], _SUBTITLE.split(found[1])[0]}:
+                yield " " + " ".join(_WORDS.findall(title.lower())) + " "
+
+
+def adds_another(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether a claim joins a name by "and" to what texts have, and they do not have that name."""
+    for at, word in enumerate(claim.words):
+        if word.text.lower() != "and" or not 0 < at < len(claim.words) - 1:
+            continue
+        sides = [claim.words[at - 1], claim.words[at + 1]]
+        held = [any(text.find(side) for text in texts) for side in sides]
+        if held[0] != held[1] and sides[held[0]].is_name:
+            return True
     return False
 
 

@@ -141,7 +141,7 @@ POSSIBLE = TENTATIVE | {"can", "would", "possible", "possibly", "perhaps", "like
 FRAMES = {
     "exception": late(
         r"\b(?:except(?:ing)?|exclud(?:es?|ing)|unless|other than|apart from|aside from|barring"
-        r"|(?:nobody|none|nothing|all|every\w*|any\w*|no one)(?: \w+)? but)\b",
+        r"|(?:nobody|none|all|every\w*|any\w*|no one)(?: \w+)? but)\b",
         re.IGNORECASE,
     ),
     "condition": late(r"\b(?:if|unless|whether|provided that|in case|would have)\b", re.IGNORECASE),
@@ -201,9 +201,9 @@ praise/criticize praise/criticise positive/mixed conservative/liberal divorce/ma
 amateur/professional fiction/nonfiction temporary/permanent internal/external partial/complete
 exclude/contain add/remove create/destroy build/destroy create/demolish push/pull float/sink
 faster/slower quicker/slower stronger/weaker heavier/lighter wider/narrower deeper/shallower
-eldest/youngest continue/stop raise/reduce within/outside junior/senior gross/net light/dark
-more/less more/fewer pass/fail asleep/awake sit/stand standing/sitting deny/confirm reveal/hide
-remember/forget
+eldest/youngest elder/younger highly/slightly continue/stop raise/reduce within/outside
+junior/senior gross/net light/dark more/less more/fewer pass/fail asleep/awake sit/stand
+standing/sitting deny/confirm reveal/hide remember/forget
 """
 
 
