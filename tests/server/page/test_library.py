@@ -296,6 +296,21 @@ def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -
         page.wait_for_selector(".page[data-page='1'] img[src^='blob:']")
 
 
+def test_a_page_that_did_not_come_is_asked_for_again(tab: Tab, server: Server) -> None:
+    with tab(allowed=("ERR_FAILED",)) as page:
+        page.route("**/pages/1.png?*", lambda route: route.abort())
+        ready(page, server.url)
+        page.locator("#documents a", has_text="harbour.pdf").click()
+        first = page.locator(".page[data-page='1']")
+        again = first.get_by_role("button", name="Try again")
+        again.wait_for()
+        page.wait_for_load_state("networkidle")  # it is asked for twice when it is opened
+        page.unroute("**/pages/1.png?*")
+        again.click()
+        first.locator("img").wait_for()
+        assert not again.count()
+
+
 def test_an_upload_is_refused_cancelled_or_sent_again(
     tabs: Tabs, own: Server, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@
 import { startDocument } from "./document.js";
 import { startFilters } from "./filter-fields.js";
 import { startKeys } from "./keys.js";
-import { startLibrary } from "./library.js";
+import { reload, startLibrary } from "./library.js";
 import { watch } from "./progress.js";
 import { startSearch } from "./search.js";
 import { startUpload } from "./upload.js";
@@ -17,7 +17,9 @@ startSearch();
 startDocument();
 await listed;
 watch();
-// Another tab, or the command line, may have added documents meanwhile.
+// Another tab, or the command line, may have added or removed documents meanwhile.
 document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "visible") watch();
+  if (document.visibilityState !== "visible") return;
+  reload();
+  watch();
 });

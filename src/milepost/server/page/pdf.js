@@ -3,7 +3,7 @@
 // and dropped when they are far away; texts stay.
 
 import { getBlob, getJson, isAborted } from "./api.js";
-import { el } from "./dom.js";
+import { el, problemBox } from "./dom.js";
 import { PageText } from "./page-text.js";
 import { leading, reflowed } from "./points.js";
 
@@ -40,9 +40,10 @@ export class PdfView {
     const picture = el("img", { alt: `Page ${page} of ${this.document.name}`, hidden: true });
     const boxes = el("div", { class: "boxes", "aria-hidden": "true" });
     const text = new PageText(page, width, height);
-    const node = el("div", { class: "page", data: { page } }, picture, boxes, text.node);
+    const trouble = el("div", { class: "trouble" });
+    const node = el("div", { class: "page", data: { page } }, picture, boxes, text.node, trouble);
     node.style.aspectRatio = `${width} / ${height}`;
-    return { page, width, height, node, picture, boxes, text, timer: null, loading: null, scale: 0 };
+    return { page, width, height, node, picture, boxes, text, trouble, timer: null, loading: null, scale: 0 };
   }
 
   /** End loading, and let go of the pictures. */
@@ -70,7 +71,7 @@ export class PdfView {
     page.loading?.abort();
     const loading = (page.loading = new AbortController());
     page.scale = scale;
-    page.node.classList.remove("failed");
+    page.trouble.replaceChildren();
     try {
       const { id, characters, sentences } = this.document;
       // A picture is cached for some minutes; that of a document that was replaced must not be shown.
@@ -87,8 +88,7 @@ export class PdfView {
     } catch (error) {
       if (isAborted(error)) return;
       page.scale = 0; // it is tried again when it comes near again
-      page.node.classList.add("failed");
-      page.node.dataset.problem = error.message;
+      page.trouble.replaceChildren(problemBox(error, () => this.load(page)));
     }
   }
 
