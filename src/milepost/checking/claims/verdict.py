@@ -34,8 +34,8 @@ MIN_DENIED = 0.75
 called contradicted were true."""
 
 MIN_SUPPORTED = 0.75
-"""Probability from which a model's "supported" counts: at 0.7 it called five more false claims of 418
-supported, and three more true ones."""
+"""Probability from which a model's "supported" counts: at 0.7 it called five more false claims of
+418 supported, and three more true ones."""
 
 MIN_CONTRADICTED = 0.68
 """Probability from which a model's "contradicted" counts; it also overrules rules that support. At
