@@ -18,6 +18,7 @@ DAYS = st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31))
     [
         ("1234", "1,234", "1.234", "1\u202f234", "1'234", "(1,234)", "−1,234"),
         ("1.2 billion dollars", "$1.2bn", "$1.2 billion", "USD 1.2bn", "1,2 Mrd. USD"),
+        ("CAD 85m", "85 million CAD", "CAD 85 million", "CAD85m"),
         ("1.2 billion euros", "1,2 Mrd. €", "1,2 Milliarden Euro", "€1.2bn", "EUR 1.2 billion"),
         ("3 million pounds", "£3m", "GBP 3m", "3 millions £", "£3mm"),
         ("12 percent", "12 %", "12%", "12 per cent", "12 pct", "12 Prozent", "12 pour cent"),

@@ -32,7 +32,8 @@ SAME = {
         gram gramme grammes gramm; kilogram kg kilogramme kilogrammes kilogramm;
         milligram mg milligramm; liter litre litres litern; milliliter ml millilitre millilitres;
         megahertz mhz; gigahertz ghz; foot feet; hour hr hrs; year yr yrs; fiscal fy;
-        dollar usd; euro eur; pound gbp; yen jpy; franc chf
+        dollar usd cad aud nzd hkd sgd; euro eur; pound gbp; yen jpy; franc chf; rupee inr;
+        yuan cny rmb
         """
     )
     for spelling in spellings
@@ -44,6 +45,8 @@ SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 
 _SHORT_SCALES = {"bn": "billion", "mn": "million", "tn": "trillion"}
 _MONEY_SCALES = {"k": "thousand", "m": "million", "mm": "million"}
+_CODES = "USD|EUR|GBP|CHF|JPY|CAD|AUD|NZD|HKD|SGD|INR|CNY|RMB|SEK|NOK|DKK|PLN|ZAR|BRL"
+"""Currencies that have no sign of their own in front of a number."""
 CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
 """Sign of a currency → its name."""
 
@@ -114,7 +117,7 @@ def _any_of(words: Iterable[str]) -> str:
 _END = r"(?![^\W_])"
 _GAP = r"[ \u00a0\u202f]?"
 _GROUPS = r"\d{1,3}(?:[\u00a0\u2009\u202f'’]\d{3})+(?!\d)(?:[.,]\d+)?"
-_MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)[ \u00a0]?"
+_MONEY = rf"(?:[$€£¥₹]|{_CODES})[ \u00a0]?"
 _SCALE = _any_of(
     [*_SHORT_SCALES, *SCALES, *(f"{scale}s" for scale in SCALES)]
     + [word for word, scale in SAME.items() if scale in SCALES]
@@ -130,7 +133,8 @@ _BEHIND = (
 )
 _PERIOD = r"(?:[Ff][Yy]|[Qq][1-4][ '’]?[Ff][Yy]|[Qq][1-4]['’]|[1-4][Qq])[ '’]?(?:19|20)?\d\d"
 NUMBER = (
-    r"(?=[\d$€£¥₹UEGCJFfQq])(?:"  # nothing else begins one: half the time of the pattern
+    # Nothing else begins one: half the time of the pattern.
+    r"(?=[\d$€£¥₹FfQq]|[A-Z]{3}[ \u00a0]?\d)(?:"
     rf"{_PERIOD}{_END}"
     rf"|{_MONEY}(?:{_GROUPS}|\d+(?:[.,]\d+)*)(?:{_BEHIND}|[Mm][Mm]|[MmKk])?{_END}"
     rf"|(?:{_GROUPS}|\d+(?:[.,]\d+)+)(?:{_BEHIND})?|\d+{_BEHIND})"

@@ -43,7 +43,7 @@ for _base, _names in {
     "euro": "euro 1",
     "pound": "pound 1; sterling 1",
     "yen": "yen 1",
-    "rupee": "rupee 1",
+    **{each: f"{each} 1" for each in "rupee franc yuan sek nok dkk pln zar brl".split()},
     "celsius": "celsius 1; degree celsius 1; degree c 1; fahrenheit 0.5555555556;"
     " degree fahrenheit 0.5555555556; degree f 0.5555555556",
     "watt": "watt 1; kilowatt 1e3; megawatt 1e6; gigawatt 1e9",
