@@ -233,9 +233,9 @@ class Operators:
 def read_operators(text: str) -> Operators:
     """Separate the operators from a question.
 
-    A minus sign is an operator if white space or nothing precedes it and a letter or a quotation
-    mark follows. So "e-mail", " - ", "--json" and "-5" contain none; -"5" does. Punctuation that
-    American English puts inside the quotation marks is not part of the phrase.
+    A minus sign is an operator if white space or nothing precedes it and a word or a quotation
+    mark follows. So "e-mail", " - ", "--json", "-5" and the option "-F" contain none; -"5" does.
+    Punctuation that American English puts inside the quotation marks is not part of the phrase.
 
     >>> read_operators('how is "natural selection," tested -pigeons at -5 degrees')
     Operators(question='how is natural selection, tested at -5 degrees', \
@@ -257,6 +257,8 @@ phrases=('natural selection',), excluded=('pigeons',))
 
     def leave_out(match: re.Match[str]) -> str:
         word = match["word"].rstrip(_BEHIND)
+        if len(word) == 1 and word.isascii():
+            return match[0]  # an option of a command; in other scripts a letter may be a word
         excluded[word] = None
         return match["word"][len(word) :]
 

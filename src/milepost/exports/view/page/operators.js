@@ -22,8 +22,9 @@ const BEHIND = ".,;:!?)]}";
 export function readOperators(text) {
   const phrases = new Set();
   const excluded = new Set();
-  const leftOut = (part) => part.replace(MINUS, (_, word) => {
+  const leftOut = (part) => part.replace(MINUS, (all, word) => {
     const kept = trimmedEnd(word, BEHIND);
+    if (/^[a-z]$/i.test(kept)) return all; // an option of a command
     excluded.add(kept);
     return word.slice(kept.length);
   });
