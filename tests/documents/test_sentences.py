@@ -90,6 +90,20 @@ def test_other_languages(case: str) -> None:
     assert sentences(text) == expected.split("|")
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Lead | Helps others. | ", "Acts as a mentor of those who join. ", "She is sought. |"],
+        ["Rule | Do this. | | ", "Then do all that is said in the next rule"],
+        ["规则 | 他来了。 | ", "他走了。 |"],
+        ["7.1 | Sign each page. | 2 | by the one who has written what is on it"],
+    ],
+)
+def test_a_sentence_ends_with_its_cell(cells: list[str]) -> None:
+    text = "".join(cells)
+    assert [text[start:end] for start, end in split(text)] == cells
+
+
 def test_thai_is_cut_at_spaces_of_some_distance() -> None:
     clause = "ภาษาไทยเป็นภาษาที่ไม่มีเครื่องหมายจบประโยค"
     spans = split(" ".join([clause] * 8))

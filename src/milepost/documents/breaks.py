@@ -20,23 +20,28 @@ from milepost.language.patterns import late
 _CLOSERS = "\"'”’»›)]}」』）〉》】〕〗］｝"
 _CLOSING = f"[{re.escape(_CLOSERS)}]*"
 _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]\d{1,5})?)?)*"
+_BARS = r"(?:\|(?!\S)\s*)*"
+"""What parts a cell of a row from the next: a sentence does not begin with it."""
 _SPACED = re.compile(
-    rf"(?:[.!?…؟۔]|(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e]){_CLOSING}{_CITED}(\s+)(?=\S)"
+    rf"(?:[.!?…؟۔]|(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e]){_CLOSING}{_CITED}\s+{_BARS}(?=\S)"
 )
 """A sentence end mark with any closing marks and citations, followed by white space. The question
 mark of Greek is a semicolon."""
 
 _OWN = late(
-    rf"[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese
+    rf"(?:[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese
     r"|[।॥]\s*(?:[\d०-९./-]+\s*॥)?[\"”’)]*\s*"  # Devanagari and its neighbours; verse numbers
     r"|(?<![؟۔])[؟۔]+[\"”’»)]*\s+"  # Arabic, Urdu
     r"|[։።፧፨။។៕᠃᠉꘎꘏༎]+[\"”’»)]*\s*"  # Armenian, Ethiopic, Burmese, Khmer …
-    rf"|(?<![!?])[!?]+{_CLOSING}(?=[\u3041-\u30ff\u4e00-\u9fff])"
+    rf"|(?<![!?])[!?]+{_CLOSING}(?=[\u3041-\u30ff\u4e00-\u9fff])){_BARS}"
 )
 _GOES_ON = re.compile(r"[\u3041-\u309f、，]")
 _BY_SPACES = re.compile(r"(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\s+(?=\S)")
 _BEYOND = late("[^\x00-\u0588\u2000-\u2fff\U00010000-\U0010ffff]")
 """A text without these cannot match ``_OWN`` or ``_BY_SPACES``; this test is 13 times faster."""
+
+_MIN_CELL = 40
+"""Minimum length of a cell that begins a sentence within its row."""
 
 _MIN_BY_SPACES = 60
 """Minimum length of a Thai sentence that ends at a space, because spaces also separate clauses."""
@@ -89,6 +94,11 @@ class Breaker:
                 yield place
                 last, depth = place, 0
 
+    def _is_short_cell(self, place: int) -> bool:
+        """Whether the cell that begins at ``place`` is shorter than a sentence within a row."""
+        ahead = self._text[place : place + _MIN_CELL]
+        return len(ahead) < _MIN_CELL or "\n" in ahead or " |" in ahead
+
     def _held(self, last: int, place: int, end: int) -> bool:
         """Whether an open bracket is closed soon enough to keep the sentence together."""
         if place - last > _BRACKET_CHARS:
@@ -98,6 +108,8 @@ class Breaker:
     def _ends(self, match: re.Match[str], last: int, agreed: bool) -> bool:
         """Whether a sentence ends at ``match``; ``agreed`` is nupunkt's decision."""
         text, mark, place = self._text, match.start(), match.end()
+        if "|" in match[0] and self._is_short_cell(place):
+            return False  # a figure or name stays in its row
         if place - last < 16 and _ENUMERATOR.fullmatch(text, last, place):
             return False  # "2. Methods": the number opens the sentence
         ahead = text[place : place + 4].lstrip(_OPENING)
