@@ -185,6 +185,13 @@ def test_names_and_years_that_are_all_over_a_report(question: str, left: str) ->
     assert shortened(question, REPORT) == left
 
 
+def test_numbers_and_titles_are_no_names() -> None:
+    text = REPORT.replace("Annual report", "Report to 12 Directors of the Group")
+    text = text.replace("the land", "the land and 12 Directors of the Group")
+    asked = "Which 12 ponds did the Group and directors{} see?"
+    assert shortened(asked.format(" of Tern Water"), text) == asked.format("")
+
+
 def test_other_texts_keep_their_names() -> None:
     question = "What did Tern Water sell in 2022?"
     of_no_year = REPORT.replace("2022", "then")
