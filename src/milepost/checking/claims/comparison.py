@@ -19,19 +19,16 @@ from milepost.checking.claims.counted import (
     is_ranked,
     lacks_each,
 )
+from milepost.checking.claims.names import adds_another, is_name_of_two, renamed, retitled
 from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import (
-    adds_another,
     is_ahead,
     is_crossed,
     is_mirrored,
-    is_name_of_two,
     is_of_another,
     is_split,
     is_turned,
-    renamed,
     replaced,
-    retitled,
 )
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, PRONOUNS, TENTATIVE, UNIVERSAL
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 
+from milepost.checking.claims.names import is_name_of_two
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Negation, Reading, Word
-from milepost.checking.claims.turned import have_changed, is_name_of_two, reordered
+from milepost.checking.claims.turned import have_changed, reordered
 from milepost.checking.claims.vocabulary import OPPOSITES, QUANTIFIERS, base, is_prefixed
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
@@ -170,7 +171,9 @@ def is_change_of_value(each: Quantity, other: Quantity, claim: Reading) -> bool:
     "Was 5" and "rose by 5", "lost 5" and "shrank from 12 to 7".
     """
     before = next((word.base for word in reversed(claim.words) if word.end <= each.start), "")
-    return other.role == "by" if before == "be" else before in _CHANGE and bool(other.role)
+    if before == "be":
+        return other.role == "by"
+    return before in _CHANGE and other.role in ("from", "to")
 
 
 def same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:
