@@ -71,8 +71,10 @@ for fork in range(2):
     with get_context("fork").Pool(2) as pool:
         print(*pool.map_async(ask, ["cells", "walls"]).get(60))
     threading.Thread(target=ask_on, daemon=True).start()
+milepost.load("landmark-light").encode("wax")  # and let it go, with its thread
 if not (child := os.fork()):
     signal.alarm(60)
+    milepost.load("landmark-light").encode("wax")
     sys.exit(ask("cells") != "bees")  # as a worker of gunicorn ends, not by os._exit
 print(os.waitpid(child, 0)[1])
 """

@@ -9,11 +9,13 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from milepost._forking import free_in_child
 from milepost._numpy import NDArray, np
@@ -26,8 +28,13 @@ from milepost.errors import InputError, ModelError
 ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
 """Allocators that crash a compiling process if preloaded (openvino issue 29025; 2026.4 too)."""
 
+_THREADS = "INFERENCE_NUM_THREADS"
 _NO_MEMORY = "alloc"  # of "std::bad_alloc", "can't alloc" and "Cannot allocate memory"
 _AT_EXIT_S = 10.0
+
+_live: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # compiled graphs, and their threads
+_peak: Counter[int] = Counter()  # most graphs of each number of threads that lived at a time
+_held: list[Any] = []
 
 
 def usable_cpus() -> int:
@@ -63,7 +70,7 @@ class OpenVinoEngine:
         self._name = f"{graph.stem} in float" if in_float else graph.stem
         settings: dict[str, Any] = {
             "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_NUM_THREADS": self._threads,
+            _THREADS: self._threads,
         }
         if cache is not None and _writable(cache):
             settings["CACHE_DIR"] = str(cache)
@@ -158,12 +165,36 @@ def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) ->
 def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
     ours = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False, **(settings or {})}
     try:
-        return _core().compile_model(graph, "CPU", ours)
+        made = _core().compile_model(graph, "CPU", ours)
     except RuntimeError:
         # Two processes that write the same file of the cache disturb each other.
         if ours.pop("CACHE_DIR", None) is None:
             raise
-        return _core().compile_model(graph, "CPU", ours)
+        made = _core().compile_model(graph, "CPU", ours)
+    _live[made] = ours.get(_THREADS, 0)
+    _peak.update(Counter(_live.values()) - _peak)
+    return made
+
+
+def _hold() -> None:
+    """Leave no thread of OpenVINO idle before a fork.
+
+    A graph that is compiled gets the idle thread of one that was let go. In a child there is no
+    such thread, and it would wait for it forever; so graphs of one node take them all.
+    """
+    openvino = import_openvino()
+    node = openvino.opset8.parameter([1])
+    for threads in (_peak - Counter(_live.values())).elements():
+        settings = {_THREADS: threads} if threads else {}
+        one = openvino.Model([openvino.opset8.relu(node)], [node])
+        _held.append(_core().compile_model(one, "CPU", settings))
+
+
+def _inherit() -> None:
+    """Let nothing of the parent end in a child: it would wait for, or leave idle, our threads."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object([_core(), *_held, *_live]))
+    for each in (_held, _live, _peak):
+        each.clear()
 
 
 def _failed(graph: Path | str, done: str, error: Exception) -> ModelError:
@@ -184,9 +215,8 @@ def _core() -> Any:
     if any(name in preloaded for name in ALLOCATORS):
         raise ModelError(f"OpenVINO crashes with LD_PRELOAD={preloaded}", "unset LD_PRELOAD")
     core = import_openvino().Core()
-    if hasattr(os, "register_at_fork"):  # a child that destroyed it would wait for our threads
-        keep = partial(ctypes.pythonapi.Py_IncRef, ctypes.py_object(core))
-        os.register_at_fork(after_in_child=keep)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_hold, after_in_parent=_held.clear, after_in_child=_inherit)
     return core
 
 
