@@ -30,9 +30,12 @@ def events(model: Chat, passages: Sequence[Passage] = PASSAGES) -> list[object]:
     return list(answer("Who lays eggs?", passages, endpoint))
 
 
-def test_an_answer_that_was_cut() -> None:
-    with serving(Stream(["Bees build"], reason="length")) as model:
-        assert events(model)[-1].cut
+@pytest.mark.parametrize(
+    ("reason", "cut"), [("length", True), ("content_filter", True), ("stop", False)]
+)
+def test_an_answer_that_was_cut(reason: str, cut: bool) -> None:
+    with serving(Stream(["Bees build"], reason=reason)) as model:
+        assert events(model)[-1].cut is cut
 
 
 @pytest.mark.parametrize(

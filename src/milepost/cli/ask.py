@@ -177,7 +177,7 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
         elif each.verdict in _WRONG:
             lines.append(f"{_WRONG[each.verdict]} by [{each.number}]: {each.sentence!r}")
     if answer.cut:
-        lines.append("the language model stopped at its limit, so the answer is cut")
+        lines.append("the language model was stopped, so the answer is cut")
     held = any(
         each.verdict in ("verbatim", "near", "supported", "related") for each in answer.citations
     )

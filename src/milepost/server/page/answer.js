@@ -108,7 +108,7 @@ function remarks(citations, uncited, cut) {
       : "It cites no result, so nothing of it was checked.",
   ];
   if (citations.length && uncited.length) parts.push(`${count(uncited.length, "sentence")} without a citation.`);
-  if (cut) parts.push("The language model stopped at its limit of length.");
+  if (cut) parts.push("The language model was stopped before the answer was whole.");
   return parts.join(" ");
 }
 
