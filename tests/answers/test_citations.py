@@ -41,6 +41,8 @@ PASSAGES = [passage("bees", BEES), passage("gold", GOLD, 0)]
         ("A fact [Passage 1]. Another [passages 3-2].",
          [("A fact.", (1,)), ("Another.", (2, 3))]),
         ("A fact [1](#1). Another [Passage 2](#p-2).", [("A fact.", (1,)), ("Another.", (2,))]),
+        ("A page of [850](http://a.example/b) words [1](or so).",
+         [("A page of [850](http://a.example/b) words(or so).", (1,))]),
         ("The war [1914-1918] and x(a) [1] (#2).",
          [("The war [1914-1918] and x(a) (#2).", (1,))]),
         ("He wrote \"the queen [12] lays\" there [1].",

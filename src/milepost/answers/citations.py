@@ -39,9 +39,10 @@ Verdict = Literal[
 # In a range, longer numbers are years.
 _ONE = r"(?:passages?\s+)?(?:\d{1,2}\s*[-‐‑–]\s*\d{1,2}|\d{1,4})"
 _CITED = re.compile(
-    rf"\s?[\[【]\s*({_ONE}(?:\s*[,;]\s*{_ONE})*)\s*[\]】](?:\(#[^\s()]*\))?", re.IGNORECASE
+    rf"\s?[\[【]\s*({_ONE}(?:\s*[,;]\s*{_ONE})*)\s*[\]】](?:\(#[^\s()]*\)|(?!\(\S+\)))",
+    re.IGNORECASE,
 )
-"""Numbers in brackets, also as a link in Markdown: ``[1]``, ``[1, 3-4]``, ``[Passage 1](#1)``."""
+"""Numbers in brackets: ``[1, 3-4]``, in Markdown also ``[Passage 1](#1)``; other links are not."""
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」")
 _WORD = re.compile(r"\w{2}")
 _EDGES = " \t\n.,;:!?…"

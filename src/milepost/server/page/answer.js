@@ -9,7 +9,7 @@ import { count, percent } from "./words.js";
 
 // As in answers/citations.py.
 const ONE = String.raw`(?:passages?\s+)?(?:\d{1,2}\s*[-‐‑–]\s*\d{1,2}|\d{1,4})`;
-const CITED = new RegExp(String.raw`\s?[[【]\s*(${ONE}(?:\s*[,;]\s*${ONE})*)\s*[\]】](?:\(#[^\s()]*\))?`, "gi");
+const CITED = new RegExp(String.raw`\s?[[【]\s*(${ONE}(?:\s*[,;]\s*${ONE})*)\s*[\]】](?:\(#[^\s()]*\)|(?!\(\S+\)))`, "gi");
 const VERDICTS = {
   verbatim: "word for word",
   near: "nearly word for word",
