@@ -101,11 +101,14 @@ def test_a_document_is_the_passage_and_its_place(framework: Framework, index: In
 def test_a_document_has_its_properties(framework: Framework, index: Index) -> None:
     """In JSON; a property with the name of a field does not take its place."""
     said = {"title": "Slate", "year": 1872, "tags": ["rock", "roof"], "source": "https://a.example"}
+    said |= {"property_source": "own"}
     index.add(Document("slate", "Slate splits into thin plates.", properties=said))
     (found,) = framework.ask(framework.retriever(index, **{framework.k: 1}), "thin plates of slate")
     given = json.loads(json.dumps(found.place))
     assert (given["title"], str(given["year"]), given["tags"]) == ("Slate", "1872", said["tags"])
-    assert (given["source"], given["property_source"]) == (None, said["source"])
+    assert given == found.place, "JSON gives something else back"
+    assert (given["source"], given["property_source"]) == (None, "own")
+    assert given["property_property_source"] == said["source"]
 
 
 def test_the_options_of_one_question(framework: Framework, index: Index) -> None:

@@ -93,11 +93,19 @@ def identifier(passage: Passage) -> str:
 
 def _metadata(passage: Passage, properties: Mapping[str, Value]) -> dict[str, Any]:
     record = shared_record(passage)
-    said = {f"property_{k}" if k in record else k: _plain(v) for k, v in properties.items()}
+    said: dict[str, Any] = {}
+    for name, value in properties.items():
+        free = name
+        while free in record or (free != name and free in properties):
+            free = f"property_{free}"
+        said[free] = value
     del record["text"]
-    return said | record
+    known: dict[str, Any] = _plain(said | record)
+    return known
 
 
-def _plain(value: Value) -> str | float | bool | list[str]:
-    """A property as JSON has it."""
-    return list(value) if isinstance(value, tuple) else value
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, or a framework's JSON would give another one back."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
