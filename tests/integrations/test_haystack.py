@@ -12,6 +12,7 @@ from haystack.components.builders import PromptBuilder
 from haystack.core.errors import DeserializationError
 
 from milepost.errors import InputError
+from milepost.filters import parse
 from milepost.index import Index
 from milepost.integrations.haystack import (
     MilepostDocumentEmbedder,
@@ -39,8 +40,8 @@ def test_a_pipeline_of_retriever_and_prompt(index: Index) -> None:
 
 def test_a_saved_pipeline_is_loaded_again(reports: Path) -> None:
     pipeline = Pipeline()
-    limits = {"top_k": 1, "min_score": 0.01, "where": 'kind = "txt"', "documents": "contract.txt"}
-    retriever = MilepostRetriever("reports.milepost", **limits)
+    limits = {"top_k": 1, "min_score": 0.01, "documents": "contract.txt"}
+    retriever = MilepostRetriever("reports.milepost", where=parse('kind = "txt"'), **limits)
     pipeline.add_component("retriever", retriever)
     text = pipeline.dumps()
     with pytest.raises(DeserializationError):

@@ -24,6 +24,7 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from milepost.encoder import Encoder, load
 from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.errors import InputError
+from milepost.filters import Filter
 from milepost.index.naming import Name, several
 from milepost.integrations import retrieval
 
@@ -52,7 +53,7 @@ class MilepostRetriever:
         min_score: float = 0.0,
         rerank: bool = True,
         model: str | None = None,
-        where: str | None = None,
+        where: str | Filter | None = None,
     ) -> None:
         given = {"k": top_k, "budget": budget, "min_score": min_score, "where": where}
         retrieval.check_options(given)
@@ -63,7 +64,7 @@ class MilepostRetriever:
         self.min_score = min_score
         self.rerank = rerank
         self.model = model
-        self.where = where
+        self.where = None if where is None else str(where)  # a pipeline is saved as text
 
     @cached_property
     def _held(self) -> retrieval.Held:
