@@ -83,6 +83,7 @@ def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) ->
     with pytest.raises(ValueError, match="trust_remote_code"):
         SentenceTransformer(str(tmp_path / "saved"))
     again = SentenceTransformer(str(tmp_path / "saved"), trust_remote_code=True, device="cpu")
+    again.save(str(tmp_path / "saved"))  # where it is
     for text in ("One whale. Two whales.", "Who signed?"):
         np.testing.assert_array_equal(again.encode(text), model.encode(text))
         np.testing.assert_array_equal(again.encode_query(text), model.encode_query(text))

@@ -15,6 +15,7 @@ import math
 import os
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,8 @@ class MilepostModule(InputModule):
         """
         if not self._encoder.folder.is_dir():
             raise InputError("the encoder has no folder to save", "a model folder or name")
-        shutil.copytree(self._encoder.folder, output_path, dirs_exist_ok=True)
+        if self._encoder.folder.resolve() != Path(output_path).resolve():
+            shutil.copytree(self._encoder.folder, output_path, dirs_exist_ok=True)
         self.save_config(output_path)
 
     @classmethod
