@@ -214,6 +214,48 @@ def test_what_was_not_read_of_the_documents_is_said() -> None:
         assert any(re.match(r"\d+ more notes on what was not read", note) for note in said)
 
 
+ASKED = (("search", {"question": "Where is wax made?"}), ("check", {"text": "eight glands"}))
+
+
+def test_a_small_budget_holds_the_names_of_what_was_not_read(tmp_path: Path) -> None:
+    bad = {f"{n}{'-long-name' * 20}.pdf": "%PDF-1.7 nothing" for n in range(3)}
+    write_files(tmp_path, {"bees.txt": "Bees make wax in eight glands.", **bad})
+    with milepost.open(None, model="landmark-light") as index:
+        indexer = indexing.Indexer(index, read_file)
+        indexer.add([tmp_path])
+        indexer.start()
+        try:
+            assert indexer.join(60)
+            server = create_server(Tools(Library(index, tmp_path / "up", [tmp_path]), indexer))
+            for tool, asked in ASKED:
+                result = call(server, tool, budget_tokens=200, **asked)
+                found = result.structured_content
+                assert tokens(index, result) <= 200
+                assert [*found["names"].values()] == ["bees.txt"]
+                assert any(note.startswith("3 more notes") for note in found["notes"])
+        finally:
+            indexer.stop()
+
+
+def test_what_does_not_fit_was_found_all_the_same(monkeypatch) -> None:
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(milepost.Document("a long name " * 60, "Bees make wax in eight glands."))
+        search, searches = index.search_detailed, []
+        monkeypatch.setattr(
+            index, "search_detailed", lambda *a, **k: searches.append(a) or search(*a, **k)
+        )
+        server = create_server(tools(index))
+        for tool, asked in ASKED:
+            result = call(server, tool, budget_tokens=200, **asked)
+            found = result.structured_content
+            assert found["passages"] == found.get("places", []) == []
+            said = "what was found is longer than the budget; try: a larger budget_tokens"
+            assert said in found["notes"]
+            assert "nothing was found" not in found["notes"]
+            assert tokens(index, result) <= 200
+        assert len(searches) == 1
+
+
 def test_too_high_a_limit_names_the_best_probability(server) -> None:
     for tool, asked in (("search", {"question": QUESTION}), ("check", {"text": "Whales sing."})):
         found = call(server, tool, min_score=1, **asked).structured_content

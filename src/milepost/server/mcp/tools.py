@@ -7,8 +7,9 @@ much, are fewer tokens to a language model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,10 @@ from milepost.types import Passage
 from milepost.wording import counted, nothing_reaches, without_options
 
 _CHARACTERS = 6  # characters a token at most, on average: what is read before it is counted
-_LEFT = 60  # tokens that are left for a cursor or a note
+_LEFT = 20  # tokens that are left for a cursor or a note
 _LISTED = 2000  # tokens of a list of documents; each takes 20 or more
-_TOO_LONG = "the place is longer than the budget; try: a larger budget_tokens"
-_LEAST_ROOM = 20  # tokens of text below which no shorter passage is tried
+_BESIDE = 120  # tokens of the least result that are not the text of passages
+_TOO_LONG = "what was found is longer than the budget; try: a larger budget_tokens"
 
 
 class Tools:
@@ -54,39 +55,39 @@ class Tools:
     ) -> results.Searched:
         """The best sentences for a question, within a budget of tokens."""
         budget, chosen = min(budget_tokens, MOST), self._chosen(documents)
-        room = int(budget * TEXT_SHARE)
         with self._searching():
-            while True:
-                found = self._library.index.search_detailed(
-                    question,
-                    budget=f"{room}t",
-                    documents=chosen,
-                    min_score=min_score,
-                    where=where,
-                )
-                result = self._within(found, budget)
-                # A long heading can take the room of the only passage: then a shorter one.
-                if result.passages or not found.passages or room < _LEAST_ROOM:
-                    break
-                room //= 2
-        if not found.passages:  # all that were searched in vain
-            result.notes += self._unread(self._library.index.documents(chosen), budget)
-        if not found.passages and found.best_score > 0.0:
+            found = self._library.index.search_detailed(
+                question,
+                budget=f"{min(int(budget * TEXT_SHARE), budget - _BESIDE)}t",
+                documents=chosen,
+                min_score=min_score,
+                where=where,
+            )
+        result = self._within(found, chosen, budget)
+        if result.passages:
+            if not self._library.index.calibrated:
+                result.notes.append("scores only order passages: the model was never fitted")
+        elif found.passages:
+            result.notes.append(_TOO_LONG)
+        elif found.best_score > 0.0:
             result.notes.append(nothing_reaches(min_score, found.best_score, found.answerable))
-        elif not result.passages:
+        else:
             result.notes.append("nothing was found")
-        elif not self._library.index.calibrated:
-            result.notes.append("scores only order passages: the model was never fitted")
         return result
 
-    def _within(self, found: SearchResult, budget: int) -> results.Searched:
-        """The passages, best first, that the budget holds with their documents' names."""
+    def _within(
+        self, found: SearchResult, chosen: list[str] | None, budget: int
+    ) -> results.Searched:
+        """The passages, best first, that the budget holds with their documents' names.
+
+        If the first is too long, only the best sentence of each.
+        """
         passages = list(map(_evidence, found.passages))
         documents = {each.document for each in found.passages}
-        infos, names = self._library.index.documents(documents), self._names(documents)
+        names = self._names(documents)
         # Without passages the reason is wanted where nothing could be found at all.
         said = found.notes if found.passages or not found.terms else ()
-        notes = [*self._indexing(), *self._unread(infos, budget), *map(without_options, said)]
+        notes = self._notes(said, documents or chosen, budget)
 
         def first(size: int) -> results.Searched:
             some = passages[:size]
@@ -97,7 +98,11 @@ class Tools:
                 notes=notes,
             )
 
-        return fitted(first, len(passages), self._tokens, budget - _LEFT)
+        result = fitted(first, len(passages), self._tokens, budget - _LEFT)
+        if passages and not result.passages:
+            passages = [_evidence(_shortest(each)) for each in found.passages]
+            result = fitted(first, len(passages), self._tokens, budget - _LEFT)
+        return result
 
     def _names(self, documents: Iterable[str]) -> dict[str, str]:
         """Short id → name for clients, also of documents that were removed meanwhile."""
@@ -138,7 +143,7 @@ class Tools:
             place=place_in_words(places),
             heading=mark_at(marks, "heading", start),
             next=end,
-            notes=notes_of(info),
+            notes=self._few(notes_of(info), budget),
         )
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
@@ -167,26 +172,26 @@ class Tools:
         passages = list(map(_evidence, found.passages))
         among = {each.document for each in found.places}
         among |= {each.document for each in found.passages}
-        infos = self._library.index.documents(among or chosen)  # or all that were searched in vain
         names = self._names(among)
-        notes = [*self._indexing(), *self._unread(infos, budget)]
-        notes += map(without_options, found.notes)
+        notes = self._notes(found.notes, among or chosen, budget)
         parts = [results.Part(text=each.text, verdict=each.verdict) for each in found.parts]
 
-        def first(size: int) -> results.Checked:  # the places come first
-            shown, support = places[:size], passages[: max(0, size - len(places))]
-            long = [_TOO_LONG] if places and not shown else []
+        decisive = len(places) + len(parts)
+
+        def first(size: int) -> results.Checked:
+            shown, support = places[:size], passages[: max(0, size - decisive)]
+            long = [_TOO_LONG] if size < (decisive or min(1, len(passages))) else []
             return results.Checked(
                 verdict=found.verdict,
                 places=shown,
-                parts=parts,
+                parts=parts[: max(0, size - len(places))],
                 passages=support,
                 best_score=round(found.best_score, 2),
                 names=_of(names, [*shown, *support]),
                 notes=[*long, *notes],
             )
 
-        return fitted(first, len(places) + len(passages), self._tokens, budget)
+        return fitted(first, decisive + len(passages), self._tokens, budget)
 
     def documents(self, cursor: int = 0) -> results.Documents:
         """The documents that can be searched, from the one of this number on."""
@@ -198,11 +203,11 @@ class Tools:
                 name=self._library.shown_name(info),
                 characters=info.characters,
                 sentences=info.sentences,
-                notes=notes_of(info),
+                notes=self._few(notes_of(info), _LISTED),
             )
             for info in infos[cursor : cursor + _LISTED // 20]
         ]
-        notes = self._indexing()
+        notes = self._few(self._indexing(), _LISTED)
 
         def first(size: int) -> results.Documents:
             return results.Documents(documents=rows[:size], total=len(infos), notes=notes)
@@ -213,27 +218,35 @@ class Tools:
             result.cursor = last
         return result
 
-    def _unread(self, infos: Iterable[DocumentInfo], budget: int) -> list[str]:
-        """What was left out when documents were read.
+    def _notes(
+        self, found: Iterable[str], documents: Collection[str] | None, budget: int
+    ) -> list[str]:
+        """Notes of a search, of files that were not read, and of what documents left out.
 
-        As many notes as an eighth of the budget holds, and how many more there are.
+        ``documents`` are those with passages, or all that were searched in vain.
         """
-        notes = [
-            f"{self._library.shown_name(info)}: {note}" for info in infos for note in notes_of(info)
+        unread = [
+            f"{self._library.shown_name(info)}: {note}"
+            for info in self._library.index.documents(documents)
+            for note in notes_of(info)
         ]
+        return self._few([*map(without_options, found), *self._indexing(), *unread], budget)
+
+    def _few(self, notes: Sequence[str], budget: int) -> list[str]:
+        """As many notes as an eighth of the budget holds, and how many more there are."""
         said: list[str] = []
         for note in notes:
             if self._tokens("\n".join([*said, note])) > budget // 8:
                 more = counted(len(notes) - len(said), "more note")
-                return [*said, f"{more} on what was not read: see `documents`"]
+                return [*said, f"{more} on what was not read or found; try: a larger budget_tokens"]
             said.append(note)
         return said
 
     def _indexing(self) -> list[str]:
         progress = self._indexer.progress()
         notes = [] if progress.idle else ["documents are still being indexed: ask again for all"]
-        failed = [f"not read: {self._library.short(name)}" for name, _ in progress.failed[-3:]]
-        return notes + failed
+        failed = reversed(progress.failed)  # the last first
+        return notes + [f"not read: {self._library.short(name)}" for name, _ in failed]
 
     def _chosen(self, wanted: list[str] | None) -> list[str] | None:
         """See ``Library.chosen``; of a file that could not be read, the reason is said."""
@@ -282,6 +295,12 @@ def _of(names: dict[str, str], found: Sequence[results.Evidence | results.Match]
 def _evidence(passage: Passage) -> results.Evidence:
     own = {"id": short_id(passage.document), "score": round(passage.score, 2)}
     return results.Evidence(**shared_record(passage) | own)
+
+
+def _shortest(passage: Passage) -> Passage:
+    """The best sentence of a passage alone; its place is that of the passage."""
+    best = passage.best
+    return replace(passage, text=best.text, start=best.start, end=best.end)
 
 
 def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
