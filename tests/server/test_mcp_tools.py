@@ -386,11 +386,18 @@ def test_a_filter_limits_the_documents(server) -> None:
 
 def test_null_is_the_default(server) -> None:
     nothing = dict.fromkeys(("budget_tokens", "min_score", "documents", "where"))
-    for given in (nothing, {"documents": [], "where": ""}):
+    for given in (nothing, {"documents": "", "where": ""}):
         found = call(server, "search", question=QUESTION, **given).structured_content
         assert found == call(server, "search", question=QUESTION).structured_content
     read = call(server, "read", document="note.txt", start=None, page=None, budget_tokens=None)
     assert read.structured_content["text"].startswith("Bees")
+
+
+def test_no_document_is_not_all_of_them(server) -> None:
+    for tool, asked in ASKED:
+        found = call(server, tool, documents=[], **asked).structured_content
+        assert found["names"] == {}
+        assert "no document was chosen" in found["notes"]
 
 
 def test_a_place_to_read_from_is_given_once(server) -> None:

@@ -82,7 +82,7 @@ Cursor = Annotated[int, Number, Field(description="`cursor` of the result before
 
 
 class _Server(MCPServer[Any]):
-    """The SDK's server; null and what is empty stand for a default; an error is one short line.
+    """The SDK's server; null and "" stand for a default; an error is one short line.
 
     An argument that a tool does not have is refused: a filter of another name would filter nothing.
     """
@@ -93,7 +93,7 @@ class _Server(MCPServer[Any]):
         given = {
             key: value
             for key, value in arguments.items()
-            if value not in (None, "", []) or key in needed
+            if value not in (None, "") or key in needed
         }
         known = tool.parameters["properties"] if tool else given
         for key in given.keys() - known.keys():

@@ -86,7 +86,7 @@ class Tools:
         documents = {each.document for each in found.passages}
         names = self._names(documents)
         # Without passages the reason is wanted where nothing could be found at all.
-        said = found.notes if found.passages or not found.terms else ()
+        said = found.notes if found.passages or not found.best_score else ()
         notes = self._notes(said, documents or chosen, budget)
 
         def first(size: int) -> results.Searched:
