@@ -145,6 +145,16 @@ def test_pages_that_are_all_heads_keep_them() -> None:
     assert made(pages).text.count("left empty on purpose") == 4
 
 
+def test_pages_without_text_are_counted() -> None:
+    pages = [PdfPage() for _ in range(5)]
+    pages[1].text(72, 720, "The ferry leaves at noon.")
+    pages[3].text(72, 720, "It is full.")
+    document = made(pages)
+    starts = [0, 0, document.text.index("It"), document.text.index("It"), len(document.text)]
+    marks = [(mark.offset, int(mark.value)) for mark in document.marks if mark.kind == "page"]
+    assert marks == list(zip(starts, range(1, 6), strict=True))
+
+
 def test_text_turned_by_rotate_is_read_in_order() -> None:
     for turn in (0, 90, 180, 270):
         page = PdfPage(rotate=turn)

@@ -400,6 +400,21 @@ def test_no_document_is_not_all_of_them(server) -> None:
         assert "no document was chosen" in found["notes"]
 
 
+def test_a_page_without_text_is_told_from_no_page() -> None:
+    text = "Bees fly. Whales swim."
+    marks = [Mark(at, "page", str(page)) for page, at in enumerate((0, 0, 10, len(text)), 1)]
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(milepost.Document("a.pdf", text, marks=tuple(marks)))
+        server = create_server(tools(index))
+        said = [call(server, "read", document="a.pdf", page=page) for page in range(1, 6)]
+    assert [each.content[0].text for each in said if each.is_error] == [
+        "page: 1 of a.pdf has no text; try: 2, the nearest that has",
+        "page: 4 of a.pdf has no text; try: 3, the nearest that has",
+        "page: 5 is not in a.pdf; try: 1 to 4",
+    ]
+    assert said[2].structured_content["text"] == "Whales swim."
+
+
 def test_a_place_to_read_from_is_given_once(server) -> None:
     refused = call(server, "read", document="note.txt", start=0, page=1)
     assert refused.is_error

@@ -22,7 +22,7 @@ def asked(
     files = {
         "notes.md": NOTES,
         "harbour.pdf": harbour(),
-        "blank.pdf": write_pdf([first, PdfPage()]),
+        "blank.pdf": write_pdf([PdfPage(), first, PdfPage()]),
     }
     folder = write_files(place / "files", files)
     with running_server(folder, cache=place / "cache") as (_, client):
@@ -119,8 +119,11 @@ def test_lines_of_a_page_have_their_text_and_place(asked) -> None:
         assert missing.status_code == 404
         said = f"harbour.pdf has no page {number}; try: 1 to 3"
         assert missing.json()["error"]["message"] == said
-    blank = client.get(f"/documents/{ids['blank.pdf']}/pages/2/lines")
-    assert (blank.status_code, blank.json()["text"], blank.json()["lines"]) == (200, "", [])
+    whole = client.get(f"/documents/{ids['blank.pdf']}").json()
+    assert whole["pages"] == 3
+    for number, at in ((1, 0), (3, whole["characters"])):
+        blank = client.get(f"/documents/{ids['blank.pdf']}/pages/{number}/lines").json()
+        assert blank == {"start": at, "end": at, "text": "", "lines": []}
     assert client.get(f"/documents/{ids['notes.md']}/pages/1/lines").status_code == 422
 
 

@@ -153,8 +153,9 @@ class Library:
         with self.index.snapshot() as store:
             (marks,) = store.marks([info])
             starts = {int(mark.value): mark.offset for mark in marks if mark.kind == "page"}
-            start = starts.get(number, info.characters)
-            end = min((at for at in starts.values() if at > start), default=info.characters)
+            later = (at for each, at in starts.items() if each > number)
+            end = min(later, default=info.characters)
+            start = starts.get(number, end)
             (text,) = store.texts([(info, start, end)])
         return (start, end), text, lines_between(marks, start, end)
 

@@ -24,7 +24,7 @@ from milepost.server.documents import Indexer, Library, notes_of
 from milepost.server.mcp import results
 from milepost.server.mcp.budget import MOST, TEXT_SHARE, fitted
 from milepost.store import DocumentInfo
-from milepost.types import Passage
+from milepost.types import Mark, Passage
 from milepost.wording import counted, nothing_reaches, without_options
 
 _CHARACTERS = 6  # characters a token at most, on average: what is read before it is counted
@@ -303,10 +303,15 @@ def _shortest(passage: Passage) -> Passage:
     return replace(passage, text=best.text, start=best.start, end=best.end)
 
 
-def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
-    places = {int(mark.value): mark.offset for mark in marks if mark.kind == "page"}
-    if page not in places:
-        last = max(places, default=0)
-        hint = f"1 to {last}" if places else "start, because this document has no pages"
-        raise InputError(f"page: {page} is not in {plain(Path(info.name).name)}", hint)
-    return int(places[page])
+def _page(info: DocumentInfo, page: int, marks: Sequence[Mark]) -> int:
+    places = [(mark.offset, int(mark.value)) for mark in marks if mark.kind == "page"]
+    ends = [*(start for start, _ in places), info.characters][1:]
+    starts = {each: at for (at, each), end in zip(places, ends, strict=True) if at < end}
+    if page in starts:
+        return starts[page]
+    name, last = plain(Path(info.name).name), max(each for _, each in places) if starts else 0
+    if not 1 <= page <= last:
+        hint = f"1 to {last}" if starts else "start, because this document has no pages"
+        raise InputError(f"page: {page} is not in {name}", hint)
+    nearest = min(starts, key=lambda each: abs(each - page))
+    raise InputError(f"page: {page} of {name} has no text", f"{nearest}, the nearest that has")

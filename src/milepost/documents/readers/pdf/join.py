@@ -40,7 +40,7 @@ class Joined:
     printed: list[Printed] = field(default_factory=list)
     # offsets where paragraphs, rows, items and headings begin
     blocks: list[int] = field(default_factory=list)
-    # number of each page with text, and the offset where its text begins
+    # number of each page, and the offset where its text begins; without text, that of the next
     pages: list[tuple[int, int]] = field(default_factory=list)
     # offset of each heading, and the heading
     headings: list[tuple[int, Heading]] = field(default_factory=list)
@@ -293,7 +293,7 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
             out.add(paragraph.table.bars(lines[0][1]))
         for k, (page, line, _) in enumerate(lines):
             if page > seen:
-                out.pages.append((page, out.length))
+                out.pages += [(each, out.length) for each in range(seen + 1, page + 1)]
                 seen = page
             text, joint = line.text, ""
             if k + 1 < len(lines):
@@ -308,5 +308,6 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
         cells = [line for _, line, _ in lines]
         heading = paragraph.heading is not None
         units.append(Unit(start, out.length, lines[0][0], cells, heading, paragraph.table))
+    out.pages += [(page.number, out.length) for page in pages if page.number > seen]
     out.tables += find_tables(units, {page.number: page.drawn for page in pages})
     return out
