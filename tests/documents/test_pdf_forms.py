@@ -6,7 +6,9 @@ import pytest
 
 from milepost.documents import locator, read_bytes
 from milepost.types import READ_DEFAULTS
-from support.pdf_writer import numbered
+from support.pdf_writer import HELVETICA, drawing, one_page, stream_of
+
+FONTS = b"/DR << /Font << /F1 5 0 R >> >>"
 
 
 def _shown(data: bytes) -> str:
@@ -15,56 +17,34 @@ def _shown(data: bytes) -> str:
 
 @pytest.mark.parametrize("kind", [b"", b"/XFA [(preamble) 13 0 R]"])  # of Adobe LiveCycle too
 def test_fields_and_notes_of_pdfs(kind: bytes) -> None:
-    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    box = (
-        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 13 >>\n"
-        b"stream\n0 0 m 9 9 l S\nendstream"
-    )
-    texts = b"BT /F 12 Tf 40 605 Td (Name:) Tj ET"
-    widget = b"<< /Type /Annot /Subtype /Widget /Rect [100 %d 300 %d] /DA (/F 12 Tf) /T (%d) %s >>"
-    fields = [
-        widget % (600, 620, 1, b"/Parent 11 0 R"),
+    widget = b"<< /Type /Annot /Subtype /Widget /Rect [100 %d 300 %d] /DA (/F1 12 Tf) /T (%d) %s >>"
+    data = one_page(
+        "BT /F1 12 Tf 40 605 Td (Name:) Tj ET",
+        HELVETICA,
+        drawing("0 0 m 9 9 l S", box=b"0 0 9 9"),
+        widget % (600, 620, 1, b"/Parent 12 0 R"),
         widget % (560, 580, 2, b"/FT /Ch /Ff 131072 /Opt [[(s) (small)] [(l) (large)]] /V (l)"),
-        widget % (520, 540, 3, b"/FT /Btn /V /Yes /AS /Yes /AP << /N << /Yes 5 0 R >> >>"),
+        widget % (520, 540, 3, b"/FT /Btn /V /Yes /AS /Yes /AP << /N << /Yes 6 0 R >> >>"),
         widget % (480, 500, 4, b"/FT /Tx /Ff 16777216 /MaxLen 3 /V (123)"),
         b"<< /Type /Annot /Subtype /FreeText /Rect [100 400 300 420] /Contents (Approved \\374) >>",
-    ]
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [11 0 R 7 0 R 8 0 R 9 0 R] "
-        b"/DR << /Font << /F 3 0 R >> >> " + kind + b" >> >>",
-        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
-        font,
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 12 0 R /Resources "
-        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R 7 0 R 8 0 R 9 0 R 10 0 R] >>",
-        box,
-        *fields,
-        b"<< /FT /Tx /T (p) /V (Marta Lind) /Kids [6 0 R] >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(texts), texts),
-        b"<< /Length 7 >>\nstream\n<x></x>\nendstream",
-    ]
-    text = _shown(numbered(objects))
-    assert text == "Name: Marta Lind large [x] 123 Approved ü"
+        b"<< /FT /Tx /T (p) /V (Marta Lind) /Kids [7 0 R] >>",
+        stream_of("<x></x>"),
+        catalogue=b"/AcroForm << /Fields [12 0 R 8 0 R 9 0 R 10 0 R] %s %s >>" % (FONTS, kind),
+        page=b"/Annots [7 0 R 8 0 R 9 0 R 10 0 R 11 0 R]",
+    )
+    assert _shown(data) == "Name: Marta Lind large [x] 123 Approved ü"
 
 
 def _typed(labels: list[tuple[int, int, str]], notes: list[tuple[int, int, str]]) -> str:
     """Read a page with labels in this order, and notes that a viewer draws at these places."""
-    drawn = "\n".join(f"BT /F 10 Tf 1 0 0 1 {x} {y} Tm ({word}) Tj ET" for x, y, word in labels)
+    drawn = "\n".join(f"BT /F1 10 Tf 1 0 0 1 {x} {y} Tm ({word}) Tj ET" for x, y, word in labels)
     written = [
         f"<< /Type /Annot /Subtype /FreeText /Rect [{x} {y - 2} {x + 120} {y + 10}] /Contents "
         f"<FEFF{words.encode('utf-16-be').hex()}> >>".encode()
         for x, y, words in notes
     ]
     names = " ".join(f"{number} 0 R" for number in range(6, 6 + len(notes)))
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R /Resources "
-        b"<< /Font << /F 3 0 R >> >> /Annots [%s] >>" % names.encode(),
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn.encode()),
-        *written,
-    ]
-    return _shown(numbered(objects))
+    return _shown(one_page(drawn, HELVETICA, *written, page=b"/Annots [%s]" % names.encode()))
 
 
 def test_what_is_typed_stands_at_its_label_wherever_the_file_has_that() -> None:
@@ -118,34 +98,30 @@ def test_typed_letters_that_the_font_has_not(words: str) -> None:
     ("field", "wanted"),
     [
         (b"/FT /Tx /V (Marta) /AP << >>", "Marta"),
-        (b"/FT /Tx /V (Marta) /AP << /N 5 0 R >>", "Marta"),  # a drawing without words
-        (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 5 0 R >>", "Марта"),
+        (b"/FT /Tx /V (Marta) /AP << /N 6 0 R >>", "Marta"),  # a drawing without words
+        (b"/FT /Tx /V <FEFF041C0430044004420430> /AP << /N 6 0 R >>", "Марта"),
         (b"/FT /Ch /Ff 2097152 /Opt [(red) (green) (blue)] /V [(red) (blue)]", "red, blue"),
-        (b"/FT /Tx /AP << /N 5 0 R >>", ""),
-        (b"/FT /Tx /AP << /N 7 0 R >>", "Answer:"),  # words in a drawing alone
-        (b"/FT /Sig /V << /Name (Marta) >> /AP << /N 7 0 R >>", "Answer:"),
-        (b"/FT /Btn /Ff 65536 /AP << /N 7 0 R >>", ""),
+        (b"/FT /Tx /AP << /N 6 0 R >>", ""),
+        (b"/FT /Tx /AP << /N 8 0 R >>", "Answer:"),  # words in a drawing alone
+        (b"/FT /Sig /V << /Name (Marta) >> /AP << /N 8 0 R >>", "Answer:"),
+        (b"/FT /Btn /Ff 65536 /AP << /N 8 0 R >>", ""),
+        (b"/Contents (Answer:) /AP << /N 8 0 R >>", "Answer:"),  # a note, which is no field
     ],
 )
 def test_values_of_fields_without_a_drawing(field: bytes, wanted: str) -> None:
-    box = (
-        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 11 >>\n"
-        b"stream\n/Tx BMC EMC\nendstream"
+    label = "BT /F1 12 Tf 40 605 Td (Answer:) Tj ET"
+    kind = b"FreeText" if b"/Contents" in field else b"Widget"
+    drawn = b"<< /Type /Annot /Subtype /%s /Rect [100 600 300 620] /DA (/F1 12 Tf) /T (t) %s >>"
+    data = one_page(
+        label,
+        HELVETICA,
+        drawing("/Tx BMC EMC", box=b"0 0 9 9"),
+        drawn % (kind, field),
+        drawing(label, box=b"0 595 200 615"),
+        catalogue=b"/AcroForm << /Fields [7 0 R] %s >>" % FONTS,
+        page=b"/Annots [7 0 R]",
     )
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] "
-        b"/DR << /Font << /F 3 0 R >> >> >> >>",
-        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 7 0 R /Resources "
-        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R] >>",
-        box,
-        b"<< /Type /Annot /Subtype /Widget /Rect [100 600 300 620] /DA (/F 12 Tf) /T (t) %s >>"
-        % field,
-        b"<< /Subtype /Form /BBox [0 595 200 615] /Resources << /Font << /F 3 0 R >> >> "
-        b"/Length 37 >>\nstream\nBT /F 12 Tf 40 605 Td (Answer:) Tj ET\nendstream",
-    ]
-    assert _shown(numbered(objects)) == f"Answer: {wanted}".strip()
+    assert _shown(data) == f"Answer: {wanted}".strip()
 
 
 TEMPLATE = """<template xmlns='http://www.xfa.org/schema/xfa-template/3.3/'>
@@ -170,19 +146,13 @@ DATA = """<xfa:datasets xmlns:xfa='http://www.xfa.org/schema/xfa-data/1.0/'><xfa
 
 def dynamic(*packets: str) -> bytes:
     """A form whose only page asks to wait; the packets are named, or one without a name."""
-    streams = [b"<< /Length %d >>\nstream\n%s\nendstream" % (len(p), p.encode()) for p in packets]
-    names = ("(template) 6 0 R (datasets) 7 0 R" if len(packets) > 1 else "").encode()
-    content = b"BT /F1 12 Tf 50 700 Td (Please wait...) Tj ET"
-    return numbered([
-        b"<< /Type /Catalog /Pages 2 0 R /NeedsRendering true /AcroForm << /Fields [] /XFA "
-        + (b"[" + names + b"]" if names else b"6 0 R") + b" >> >>",
-        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-        b"/Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        *streams,
-    ])  # fmt: skip
+    named = b"[(template) 6 0 R (datasets) 7 0 R]" if len(packets) > 1 else b"6 0 R"
+    return one_page(
+        "BT /F1 12 Tf 50 700 Td (Please wait...) Tj ET",
+        HELVETICA,
+        *map(stream_of, packets),
+        catalogue=b"/NeedsRendering true /AcroForm << /Fields [] /XFA %s >>" % named,
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import milepost
 from milepost.documents import read_bytes
 from milepost.errors import UnreadableFile
 from milepost.types import Document, ReadOptions
-from support.pdf_writer import PdfPage, numbered, write_pdf
+from support.pdf_writer import HELVETICA, PdfPage, drawing, one_page, write_pdf
 
 KEEP = ReadOptions(hidden="keep")
 SEEN = "The fee is five euros a month."
@@ -178,23 +178,15 @@ def layered(content: str, form: str = "", own: str = "") -> bytes:
 
     ``own`` puts the form into a layer by itself.
     """
-    font = b"/Resources << /Font << /F1 5 0 R >> "
-    layers = b"/Properties << /Off 6 0 R /On 7 0 R >> /XObject << /X0 8 0 R >> >>"
-    streams = [text.encode("cp1252") for text in (content, form)]
-    drawing, inner = (b"/Length %d >>\nstream\n%s\nendstream" % (len(s), s) for s in streams)
-    return numbered([
-        b"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [6 0 R 7 0 R] "
-        b"/D << /OFF [6 0 R] >> >> >>",
-        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-        + font.replace(b"/F1 5 0 R >> ", b"/F1 5 0 R >> " + layers) + b" >>",
-        b"<< " + drawing,
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    return one_page(
+        content,
+        HELVETICA,
         b"<< /Type /OCG /Name (Draft) >>",
         b"<< /Type /OCG /Name (Final) >>",
-        b"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] "
-        + own.encode() + font + b">> " + inner,
-    ])  # fmt: skip
+        drawing(form, own.encode()),
+        catalogue=b"/OCProperties << /OCGs [6 0 R 7 0 R] /D << /OFF [6 0 R] >> >>",
+        resources=b"/Properties << /Off 6 0 R /On 7 0 R >> /XObject << /X0 8 0 R >>",
+    )
 
 
 @pytest.mark.parametrize(
@@ -242,22 +234,15 @@ def test_a_layer_that_is_on_is_read(content: str) -> None:
     assert not document.notes
 
 
-def annotated(kind: bytes, drawing: str, words: str) -> bytes:
+def annotated(kind: bytes, look: str, words: str) -> bytes:
     """A page with words and, over them, a note of this kind with this drawing."""
-    content = f"{drawn(SEEN, y=700)} {drawn(words)}".encode()
-    font = b" /Resources << /Font << /F1 5 0 R >> >> "
-    return numbered([
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [6 0 R]"
-        + font + b">>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-        b"<< /Type /Annot /Subtype /" + kind + b" /F 4 /Rect [60 590 360 620]"
-        b" /AP << /N 7 0 R >> >>",
-        b"<< /Type /XObject /Subtype /Form /BBox [60 590 360 620] /Length %d" % len(drawing)
-        + font + b">>\nstream\n" + drawing.encode() + b"\nendstream",
-    ])  # fmt: skip
+    return one_page(
+        f"{drawn(SEEN, y=700)} {drawn(words)}",
+        HELVETICA,
+        b"<< /Type /Annot /Subtype /%s /F 4 /Rect [60 590 360 620] /AP << /N 7 0 R >> >>" % kind,
+        drawing(look, box=b"60 590 360 620"),
+        page=b"/Annots [6 0 R]",
+    )
 
 
 def test_boxes_that_a_person_drew_over_words_hide_them() -> None:
@@ -268,8 +253,8 @@ def test_boxes_that_a_person_drew_over_words_hide_them() -> None:
     assert read_bytes(annotated(b"FreeText", f"{box} {new}", SECRET), "a.pdf").text == (
         f"{SEEN}\n\nCorrected words."
     )
-    for kind, drawing in ((b"Square", "60 590 300 30 re S"), (b"Highlight", "1 1 0 rg " + box[4:])):
-        assert SECRET in read_bytes(annotated(kind, drawing, SECRET), "a.pdf").text
+    for kind, look in ((b"Square", "60 590 300 30 re S"), (b"Highlight", "1 1 0 rg " + box[4:])):
+        assert SECRET in read_bytes(annotated(kind, look, SECRET), "a.pdf").text
 
 
 def test_dots_below_what_is_typed_are_not_hidden_words() -> None:

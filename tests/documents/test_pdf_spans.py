@@ -14,7 +14,7 @@ from milepost.errors import InputError, UnreadableFile
 from milepost.index import Index
 from milepost.testing import fake_index
 from milepost.types import Box
-from support.pdf_writer import PdfPage, one_page, with_stream_table, write_pdf
+from support.pdf_writer import PdfPage, one_page, stream_of, with_stream_table, write_pdf
 
 
 def inside(data: bytes, boxes: list[Box]) -> str:
@@ -102,8 +102,7 @@ def test_letters_larger_than_their_font_says() -> None:
         b"/CharProcs<</a 6 0 R/b 7 0 R>>>>"
     )
     drawn = (b"10 0 0 0 9 %d d1 0 0 9 %d re f" % (high, high) for high in (10, 30))
-    letters = (b"<</Length %d>>stream\n%s\nendstream" % (len(each), each) for each in drawn)
-    data = one_page(b"BT /F1 1 Tf 72 700 Td (abab) Tj ET", font, *letters)
+    data = one_page(b"BT /F1 1 Tf 72 700 Td (abab) Tj ET", font, *map(stream_of, drawn))
     document = read_pdf(data, "a.pdf", None)
     (box,) = document.boxes(0, len(document.text))
     assert box.bottom - box.top == pytest.approx(30, abs=1)

@@ -9,6 +9,7 @@ from milepost.types import Document
 
 Row = Iterable[tuple[str, float]]
 Rule = tuple[float, float, float]
+HELVETICA = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
 
 
 @dataclass
@@ -59,23 +60,18 @@ def write_pdf(
 ) -> bytes:
     """Write the pages; ``outline`` is titles and page indexes, ``catalogue`` more entries there."""
     objects: list[bytes] = [b""] * 4
-    objects[2] = (
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    )
-    objects[3] = objects[2].replace(b"Helvetica", b"Helvetica-Bold")
+    objects[2:] = HELVETICA, HELVETICA.replace(b"Helvetica", b"Helvetica-Bold")
     kids = []
     for page in pages:
         forms = ""
         for number, form in enumerate(page.forms):
-            body = form.encode("cp1252")
-            objects.append(
-                b"<< /Type /XObject /Subtype /Form /BBox [0 0 %d %d] /Length %d /Resources "
-                b"<< /Font << /F1 3 0 R /F2 4 0 R >> >> >>\nstream\n%s\nendstream"
-                % (page.width, page.height, len(body), body)
+            head = (
+                b"/Type /XObject /Subtype /Form /BBox [0 0 %d %d] /Resources "
+                b"<< /Font << /F1 3 0 R /F2 4 0 R >> >>"
             )
+            objects.append(stream_of(form, head % (page.width, page.height)))
             forms += f"/X{number} {len(objects)} 0 R "
-        stream = "\n".join(page.operations).encode("cp1252")
-        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+        objects.append(stream_of("\n".join(page.operations)))
         objects.append(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /CropBox [%d %d %d %d] /Rotate %d "
             b"/Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> /XObject << %s>> "
@@ -137,15 +133,39 @@ def numbered(objects: list[bytes]) -> bytes:
     return bytes(out)
 
 
-def one_page(stream: bytes, *fonts: bytes) -> bytes:
-    """A page with this content; its font and what belongs to it are objects 5, 6 and so on."""
-    page = (
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R>>>>>>"
+def stream_of(content: str | bytes, head: bytes = b"") -> bytes:
+    """An object with this content; ``head`` are more entries of its dictionary."""
+    data = content.encode("cp1252") if isinstance(content, str) else content
+    return b"<<%s/Length %d>>\nstream\n%s\nendstream" % (head, len(data), data)
+
+
+def drawing(content: str, more: bytes = b"", *, box: bytes = b"0 0 612 792") -> bytes:
+    """What ``Do``, a note or a field of ``one_page`` draws; ``more`` are entries, too."""
+    head = b"/Type/XObject/Subtype/Form/BBox[%s]/Resources<</Font<</F1 5 0 R>>>>%s"
+    return stream_of(content, head % (box, more))
+
+
+def one_page(
+    content: str | bytes,
+    *objects: bytes,
+    catalogue: bytes = b"",
+    page: bytes = b"",
+    resources: bytes = b"",
+) -> bytes:
+    """A page with this content; its font and what else there is are objects 5, 6 and so on.
+
+    ``catalogue``, ``page`` and ``resources`` are more entries there.
+    """
+    return numbered(
+        [
+            b"<</Type/Catalog/Pages 2 0 R%s>>" % catalogue,
+            b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+            b"/Resources<</Font<</F1 5 0 R>>%s>>%s>>" % (resources, page),
+            stream_of(content),
+            *objects,
+        ]
     )
-    content = b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream)
-    pages = b"<</Type/Pages/Count 1/Kids[3 0 R]>>"
-    return numbered([b"<</Type/Catalog/Pages 2 0 R>>", pages, page, content, *fonts])
 
 
 def in_own_font(pieces: list[tuple[str, str]], wide: int) -> bytes:
@@ -158,7 +178,7 @@ def in_own_font(pieces: list[tuple[str, str]], wide: int) -> bytes:
     stream = " ".join(
         f"BT /F1 12 Tf {matrix} Tm <{''.join(f'{codes[each]:02x}' for each in piece)}> Tj ET"
         for matrix, piece in pieces
-    ).encode()
+    )
     of_code = {code: letter for letter, code in codes.items()}
     widths = " ".join(
         "500" if of_code.get(code, "川").isascii() else str(wide) for code in range(33, 256)
@@ -168,12 +188,12 @@ def in_own_font(pieces: list[tuple[str, str]], wide: int) -> bytes:
         f"{len(part)} beginbfchar {' '.join(part)} endbfchar "
         for part in (names[at : at + 100] for at in range(0, len(names), 100))
     )
-    mapping = f"begincmap 1 begincodespacerange <00><ff> endcodespacerange {mapped}endcmap".encode()
+    mapping = f"begincmap 1 begincodespacerange <00><ff> endcodespacerange {mapped}endcmap"
     font = (
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding/FirstChar 33"
         b"/LastChar 255/Widths[%s]/ToUnicode 6 0 R>>" % widths.encode()
     )
-    return one_page(stream, font, b"<</Length %d>>stream\n%s\nendstream" % (len(mapping), mapping))
+    return one_page(stream, font, stream_of(mapping))
 
 
 def with_stream_table(data: bytes) -> bytes:
@@ -224,5 +244,11 @@ def prose(words: int, start: int = 0) -> list[str]:
     return [*lines, line.strip()]
 
 
+def read_checked(data: bytes) -> Document:
+    document = read_pdf(data, "made.pdf", None)
+    check_document(document)
+    return document
+
+
 def made(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None) -> Document:
-    return read_pdf(write_pdf(pages, outline), "made.pdf", None)
+    return read_checked(write_pdf(pages, outline))

@@ -2,9 +2,8 @@
 
 import pytest
 
-from milepost.documents.readers.pdf.read import read_pdf
 from milepost.marks import mark_at
-from support.pdf_writer import PdfPage, check_document, write_pdf
+from support.pdf_writer import PdfPage, made
 
 
 def test_a_word_goes_on_after_a_line_with_wide_spaces() -> None:
@@ -17,8 +16,7 @@ def test_a_word_goes_on_after_a_line_with_wide_spaces() -> None:
     page.lines(
         72, 676, ["tice, Washington, for the paper", "that it has been waiting for since"], 10
     )
-    document = read_pdf(write_pdf([page]), "a.pdf", None)
-    check_document(document)
+    document = made([page])
     assert "Office, Department of Justice, Washington, for the paper" in document.text
 
 
@@ -28,8 +26,7 @@ def test_a_line_printed_twice_at_one_place_is_read_once() -> None:
     for _ in range(2):
         page.lines(72, 700, [*lines, *(f"Line {number} of the form" for number in range(12))])
     page.text(72, 500, "and your place of birth below.")
-    document = read_pdf(write_pdf([page]), "a.pdf", None)
-    check_document(document)
+    document = made([page])
     assert document.text.count("your name") == 1
     assert document.text.count("place of birth") == 2
 
@@ -58,8 +55,7 @@ def test_no_note_stands_inside_of_a_sentence(asides: list[tuple[float, float, st
     for x, y, words, size in asides:
         first.text(x, y, words, size)
     second.lines(72, 700, [REST, *VALLEY * 4])
-    document = read_pdf(write_pdf([first, second]), "a.pdf", None)
-    check_document(document)
+    document = made([first, second])
     assert f"{VALLEY[1]} {REST} {VALLEY[0]}" in document.text
     start = document.text.index(asides[0][2])
     assert mark_at(document.marks, "page", start) == "1"
@@ -71,7 +67,7 @@ def test_no_figure_stands_inside_of_a_sentence() -> None:
     second.text(150, 700, "Mills in use", 8)
     second.text(150, 680, "Figure 2: the mills of the valley by year", 9)
     second.lines(72, 640, [REST, *VALLEY * 4])
-    text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
+    text = made([first, second]).text
     assert f"{VALLEY[1]} {REST} {VALLEY[0]}" in text
     assert "Figure 2: the mills of the valley by year" in text.split("\n\n")
 
@@ -81,7 +77,7 @@ def test_notes_stand_outside_of_a_sentence_over_three_pages() -> None:
     for number, page in enumerate(pages):
         page.lines(72, 700, [*VALLEY * 9, REST if number == 2 else VALLEY[0]][number == 1 :])
         page.text(72, 110, f"{number + 1} See the register of mills, page {number + 40}.", 8)
-    text = read_pdf(write_pdf(pages), "a.pdf", None).text
+    text = made(pages).text
     whole = next(part for part in text.split("\n\n") if part.endswith(REST))
     assert whole.count(VALLEY[1]) == 27
     assert all(f"page {number}." in text.replace(whole, "") for number in (40, 41, 42))
@@ -93,7 +89,7 @@ def test_a_list_at_the_foot_of_a_page_is_no_note() -> None:
     first.lines(72, 700, [*VALLEY * 9, "in these years:"])
     first.lines(72, 440, ["1. the year of the flood", "2. the year of the fire"])
     second.lines(72, 700, ["and the year after that.", *VALLEY * 4])
-    text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
+    text = made([first, second]).text
     assert text.index("in these years:") < text.index("1. the year of the flood")
     assert text.index("2. the year of the fire") < text.index("and the year after that.")
 
@@ -123,8 +119,7 @@ def test_lines_far_apart_are_one_paragraph(step: float) -> None:
     page = PdfPage()
     spaced(page, 700, FILING, step)
     page.lines(72, 700 - 5.8 * step, ["Signed in the town of Mill Lane"], 12)
-    document = read_pdf(write_pdf([page]), "a.pdf", None)
-    check_document(document)
+    document = made([page])
     assert document.text.replace("\n\n", "\n").split("\n") == [
         " ".join(FILING[:3]).replace("10.", "10. "),
         " ".join(FILING[3:]).replace("11.", "11. "),
@@ -137,7 +132,7 @@ def test_text_far_apart_stays_whole_beside_lines_that_are_near() -> None:
     page.lines(72, 720, [f"    value_{number} = {number};" for number in range(16)], 10, 11.2)
     lines = [line.partition(".")[2] if line[0].isdigit() else line for line in FILING]
     page.lines(72, 500, lines, 12, 24)
-    text = read_pdf(write_pdf([page]), "a.pdf", None).text
+    text = made([page]).text
     assert " ".join(lines[:3]) in text
     assert " ".join(lines[3:]) in text
 
@@ -152,5 +147,5 @@ def test_a_name_goes_on_over_the_page() -> None:
     second.lines(
         72, 700, ["Cunninghamshire road, by the bridge that the flood had left to the", "town."]
     )
-    text = read_pdf(write_pdf([first, second]), "a.pdf", None).text
+    text = made([first, second]).text
     assert "the Middlesborough-Cunninghamshire road" in text

@@ -1,7 +1,6 @@
 """What is a heading on PDF pages without bookmarks."""
 
-from milepost.documents.readers.pdf.read import read_pdf
-from support.pdf_writer import PdfPage, check_document, write_pdf
+from support.pdf_writer import PdfPage, made
 
 
 def test_the_rows_of_a_form_in_large_type_are_no_headings() -> None:
@@ -17,8 +16,7 @@ def test_the_rows_of_a_form_in_large_type_are_no_headings() -> None:
         for x, cell in zip((72, 172, 330, 430), row, strict=True):
             page.text(x, 700 - 15 * number, cell, 12)
     page.lines(72, 600, ["The estimate holds for thirty days from the day of its issue."] * 12, 9)
-    document = read_pdf(write_pdf([page]), "a.pdf", None)
-    check_document(document)
+    document = made([page])
     assert [m.value for m in document.marks if m.kind == "heading"] == ["Estimate of the repair"]
     assert "Claim none yet Make Batman\nPolicy IM-BATMAN Model Batmobile" in document.text
 
@@ -29,8 +27,7 @@ PROSE = [
 
 
 def _headings(*pages: PdfPage) -> list[tuple[str, int]]:
-    document = read_pdf(write_pdf(list(pages)), "a.pdf", None)
-    check_document(document)
+    document = made(list(pages))
     return [(mark.value, mark.level) for mark in document.marks if mark.kind == "heading"]
 
 

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from milepost.documents.readers.pdf.read import read_pdf
-from support.pdf_writer import PdfPage, check_document, in_own_font, write_pdf
+from support.pdf_writer import PdfPage, in_own_font, made, read_checked
 
 
 def _read(*lines: list[tuple[float, str]]) -> str:
@@ -15,9 +14,7 @@ def _read(*lines: list[tuple[float, str]]) -> str:
         for row, line in enumerate(lines)
         for x, piece in line
     ]
-    document = read_pdf(in_own_font(drawn, 500), "a.pdf", None)
-    check_document(document)
-    return document.text
+    return read_checked(in_own_font(drawn, 500)).text
 
 
 def test_letters_beyond_the_first_65536_are_read() -> None:
@@ -97,10 +94,10 @@ def test_accents_printed_over_letters_are_put_on_them() -> None:
     for x, sign in ((114.8, "¨"), (196.0, "´"), (243.0, "¸"), (248.2, "˜")):
         page.text(x, 700, sign)
     page.text(229.0, 688, "˜")
-    text = read_pdf(write_pdf([page]), "a.pdf", None).text
+    text = made([page]).text
     assert "Eduard Säckinger and Hervé met Aviação at the river, where they spoke" in text
 
 
 def test_a_letter_that_is_said_to_reach_over_the_next_ones() -> None:
     pieces = [("1 0 0 1 72 700", "café"), ("1 0 0 1 96 700", "s or bars")]
-    assert read_pdf(in_own_font(pieces, 8000), "a.pdf", None).text == "cafés or bars"
+    assert read_checked(in_own_font(pieces, 8000)).text == "cafés or bars"

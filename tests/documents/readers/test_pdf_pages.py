@@ -1,12 +1,10 @@
 """PDF pages: running heads, numbers of lines, form fields, fills, letters set wide."""
 
-from milepost.documents.readers.pdf.read import read_pdf
-from milepost.types import Document
-from support.pdf_writer import PdfPage, numbered, write_pdf
+from support.pdf_writer import HELVETICA, PdfPage, drawing, made, one_page, read_checked
 
 
 def _text(*pages: PdfPage) -> str:
-    return read_pdf(write_pdf(list(pages)), "a.pdf", None).text
+    return made(list(pages)).text
 
 
 def _page(head: str, *body: str) -> PdfPage:
@@ -49,78 +47,41 @@ def test_mirrored_letters() -> None:
     assert " ".join(_text(page).split()) == "One line of text. And one more."
 
 
-def _read(objects: list[str]) -> Document:
-    return read_pdf(numbered([each.encode("latin-1") for each in objects]), "a.pdf", None)
-
-
-def _stream(content: str, head: str = "") -> str:
-    return f"<<{head}/Length {len(content)}>>stream\n{content}\nendstream"
-
-
-FONT = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
-
-
-def test_fields_and_notes_are_read_beside_their_labels() -> None:
-    """The value of a field, what is typed on the page; an empty field is nothing."""
-    form = "/Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F1 3 0 R>>>>"
-    objects = [
-        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>",
-        "<</Type/Pages/Count 1/Kids[4 0 R]>>",
-        FONT,
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>"
-        "/Contents 5 0 R/Annots[6 0 R 8 0 R]>>",
-        _stream("BT /F1 12 Tf 72 700 Td (Name:) Tj 0 -60 Td (Decision:) Tj ET"),
-        "<</Type/Annot/Subtype/Widget/FT/Tx/T(n)/V(Ada Moor)/Rect[120 695 320 715]/F 4"
-        "/AP<</N 7 0 R>>>>",
-        _stream("BT /F1 12 Tf 2 5 Td (Ada Moor) Tj ET", form),
-        "<</Type/Annot/Subtype/FreeText/Contents(Agreed)/Rect[140 635 320 655]/F 4"
-        "/AP<</N 9 0 R>>>>",
-        _stream("BT /F1 12 Tf 2 5 Td (Agreed) Tj ET", form),
-    ]
-    text = _read(objects).text
-    assert text.split("\n\n") == ["Name: Ada Moor", "Decision: Agreed"]
-
-
 def test_fields_side_by_side_are_read_one_after_the_other() -> None:
     """The second line of the left one is not behind the first line of the right one."""
-    form = "/Type/XObject/Subtype/Form/BBox[0 0 200 40]/Resources<</Font<</F1 3 0 R>>>>"
     typed = [("Mill Lane 4", "Stonebridge"), ("Well Street 9", "Oldford")]
-    objects = [
-        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R 8 0 R]>>>>",
-        "<</Type/Pages/Count 1/Kids[4 0 R]>>",
-        FONT,
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>"
-        "/Contents 5 0 R/Annots[6 0 R 8 0 R]>>",
-        _stream("BT /F1 12 Tf 72 740 Td (Sender) Tj 240 0 Td (Receiver) Tj ET"),
-    ]
+    fields = []
     for number, (first, second) in enumerate(typed):
-        objects += [
-            f"<</Type/Annot/Subtype/Widget/FT/Tx/T(f{number})/V({first} {second})/F 4"
-            f"/Rect[{72 + 240 * number} 690 {272 + 240 * number} 730]"
-            f"/AP<</N {7 + 2 * number} 0 R>>>>",
-            _stream(f"BT /F1 12 Tf 0 25 Td ({first}) Tj 0 -14 Td ({second}) Tj ET", form),
+        left, value = 72 + 240 * number, f"{first} {second}".encode()
+        fields += [
+            b"<</Type/Annot/Subtype/Widget/FT/Tx/T(f%d)/V(%s)/F 4/Rect[%d 690 %d 730]"
+            b"/AP<</N %d 0 R>>>>" % (number, value, left, left + 200, 7 + 2 * number),
+            drawing(
+                f"BT /F1 12 Tf 0 25 Td ({first}) Tj 0 -14 Td ({second}) Tj ET", box=b"0 0 200 40"
+            ),
         ]
-    words = " ".join(_read(objects).text.split())
+    data = one_page(
+        "BT /F1 12 Tf 72 740 Td (Sender) Tj 240 0 Td (Receiver) Tj ET",
+        HELVETICA,
+        *fields,
+        catalogue=b"/AcroForm<</Fields[6 0 R 8 0 R]>>",
+        page=b"/Annots[6 0 R 8 0 R]",
+    )
+    words = " ".join(read_checked(data).text.split())
     assert words == "Sender Receiver Mill Lane 4 Stonebridge Well Street 9 Oldford"
 
 
 def test_letters_filled_with_a_gradient_are_seen() -> None:
     """Their colour says nothing; the drawn page does."""
     shading = (
-        "<</ShadingType 2/ColorSpace/DeviceRGB/Coords[72 0 500 0]/Function<</FunctionType 2"
-        "/Domain[0 1]/C0[0.9 0 0]/C1[0 0 0.9]/N 1>>/Extend[true true]>>"
+        b"<</ShadingType 2/ColorSpace/DeviceRGB/Coords[72 0 500 0]/Function<</FunctionType 2"
+        b"/Domain[0 1]/C0[0.9 0 0]/C1[0 0 0.9]/N 1>>/Extend[true true]>>"
     )
-    objects = [
-        "<</Type/Catalog/Pages 2 0 R>>",
-        "<</Type/Pages/Count 1/Kids[4 0 R]>>",
-        FONT,
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>/Pattern"
-        f"<</P1<</PatternType 2/Shading{shading}>>>>>>/Contents 5 0 R>>",
-        _stream(
-            "/Pattern cs /P1 scn BT /F1 24 Tf 72 700 Td (Blue to red) Tj ET "
-            "1 g BT /F1 12 Tf 72 600 Td (white words) Tj ET"
-        ),
-    ]
-    document = _read(objects)
+    content = (
+        "/Pattern cs /P1 scn BT /F1 24 Tf 72 700 Td (Blue to red) Tj ET "
+        "1 g BT /F1 12 Tf 72 600 Td (white words) Tj ET"
+    )
+    pattern = b"/Pattern<</P1<</PatternType 2/Shading%s>>>>" % shading
+    document = read_checked(one_page(content, HELVETICA, resources=pattern))
     assert document.text == "Blue to red"
     assert "hidden" in document.notes[0]

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from milepost.documents.readers.pdf.read import read_pdf
 from milepost.types import Document
-from support.pdf_writer import check_document, in_own_font, one_page
+from support.pdf_writer import in_own_font, one_page, read_checked
 
 SIZE, STEP, TOP, RIGHT = 12, 20, 500, 360
 
@@ -38,9 +37,7 @@ def _columns(
 
 
 def _read(drawn: list[tuple[str, str]]) -> Document:
-    document = read_pdf(in_own_font(drawn, 1000), "a.pdf", None)
-    check_document(document)
-    return document
+    return read_checked(in_own_font(drawn, 1000))
 
 
 @pytest.mark.parametrize("rows", [26, 31, 37])
@@ -138,6 +135,5 @@ def test_columns_in_a_font_that_is_not_in_the_file() -> None:
         b"<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 4/FontBBox[0 -120 1000 880]"
         b"/ItalicAngle 0/Ascent 880/Descent -120/CapHeight 880/StemV 80>>",
     )
-    document = read_pdf(one_page(stream, *font), "a.pdf", None)
-    check_document(document)
+    document = read_checked(one_page(stream, *font))
     assert re.sub(r"\s", "", document.text) == "".join(lines)
