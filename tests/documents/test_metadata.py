@@ -1,9 +1,7 @@
 """Properties of documents: of files, of sidecars, in YAML."""
 
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 from milepost.documents import files, plain_yaml, read, read_bytes
 from milepost.documents.sidecar import described, sidecar
 from milepost.properties import Value
-from support.office_writer import opendocument, pptx, shape, word, xlsx, zipped
+from support.office_writer import epub, opendocument, pptx, shape, with_parts, word, xlsx
 from support.pdf_writer import pdf_of
 
 DC = "http://purl.org/dc/elements/1.1/"
@@ -39,14 +37,6 @@ OFFICE = {
     "final": True,
     "version": 3.0,
 }
-
-
-def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
-    import zipfile
-
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        held: dict[str, Any] = {name: archive.read(name) for name in archive.namelist()}
-    return zipped(held | parts)
 
 
 @pytest.mark.parametrize(
@@ -111,18 +101,10 @@ def test_books() -> None:
         f'<package xmlns="urn:opf" xmlns:dc="{DC}"><metadata><dc:title>Bees</dc:title>'
         "<dc:creator>Ann Lee</dc:creator><dc:creator>Bo Chen</dc:creator>"
         "<dc:date>1859-11-24</dc:date><dc:language>en</dc:language><dc:subject>a</dc:subject>"
-        "</metadata><manifest><item id='c' href='c.xhtml' media-type='application/xhtml+xml'/>"
+        "</metadata><manifest><item id='c' href='one.xhtml' media-type='application/xhtml+xml'/>"
         "</manifest><spine><itemref idref='c'/></spine></package>"
     )
-    data = zipped(
-        {
-            "mimetype": "application/epub+zip",
-            "META-INF/container.xml": '<container><rootfile full-path="b.opf"/></container>',
-            "b.opf": package,
-            "c.xhtml": "<html><body><p>Words.</p></body></html>",
-        }
-    )
-    assert read_bytes(data, "a.epub").properties == {
+    assert read_bytes(epub(**{"O/book.opf": package}), "a.epub").properties == {
         "title": "Bees",
         "author": ("Ann Lee", "Bo Chen"),
         "date": "1859-11-24",

@@ -5,6 +5,7 @@ import pytest
 from milepost.documents import read_bytes
 from milepost.errors import UnreadableFile
 from support.office_writer import (
+    DRAWING,
     MC,
     OFFICE,
     SHEET,
@@ -12,15 +13,14 @@ from support.office_writer import (
     opendocument,
     pptx,
     relations,
+    run,
     shape,
     slide_table,
+    with_parts,
     word,
+    xlsx,
     zipped,
 )
-
-
-def run(words: str, properties: str = "") -> str:
-    return f"<w:r><w:rPr>{properties}</w:rPr><w:t xml:space='preserve'>{words}</w:t></w:r>"
 
 
 def test_packages_of_other_programs() -> None:
@@ -32,34 +32,24 @@ def test_packages_of_other_programs() -> None:
 
 
 def test_a_sheet_that_is_a_chart_has_its_titles() -> None:
-    a = "http://schemas.openxmlformats.org/drawingml/2006/main"
-    sheets = '<sheet name="One" sheetId="1" r:id="r1"/><sheet name="Sales" sheetId="2" r:id="r2"/>'
-    cell = '<row r="1"><c r="A1" t="inlineStr"><is><t>Cell</t></is></c></row>'
-    data = zipped(
-        {
-            "_rels/.rels": relations({"r1": ("officeDocument", "xl/workbook.xml")}),
-            "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}">'
-            f"<sheets>{sheets}</sheets></workbook>",
-            "xl/_rels/workbook.xml.rels": relations(
-                {
-                    "r1": ("worksheet", "worksheets/sheet1.xml"),
-                    "r2": ("chartsheet", "chartsheets/sheet1.xml"),
-                }
-            ),
-            "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}"><sheetData>{cell}</sheetData>'
-            "</worksheet>",
-            "xl/chartsheets/sheet1.xml": f'<chartsheet xmlns="{SHEET}"/>',
-            "xl/chartsheets/_rels/sheet1.xml.rels": relations({"r1": ("drawing", "../d.xml")}),
-            "xl/d.xml": f'<d xmlns:a="{a}" xmlns:r="{OFFICE}">'
-            '<a:graphicData uri="chart"><chart r:id="r1"/></a:graphicData></d>',
-            "xl/_rels/d.xml.rels": relations({"r1": ("chart", "c.xml")}),
-            "xl/c.xml": f'<chart xmlns:a="{a}"><title><a:p><a:r><a:t>Sales by year</a:t></a:r>'
-            "</a:p></title></chart>",
-            "xl/_rels/c.xml.rels": relations({"r1": ("chartUserShapes", "u.xml")}),
-            "xl/u.xml": f'<u xmlns:a="{a}"><a:p><a:r><a:t>Box.</a:t></a:r></a:p></u>',
-        }
-    )
-    document = read_bytes(data, "a.xlsx")
+    sheets = {
+        "r1": ("worksheet", "worksheets/sheet1.xml"),
+        "r2": ("chartsheet", "chartsheets/sheet1.xml"),
+    }
+    parts = {
+        "xl/_rels/workbook.xml.rels": relations(sheets),
+        "xl/chartsheets/sheet1.xml": f'<chartsheet xmlns="{SHEET}"/>',
+        "xl/chartsheets/_rels/sheet1.xml.rels": relations({"r1": ("drawing", "../d.xml")}),
+        "xl/d.xml": f'<d xmlns:a="{DRAWING}" xmlns:r="{OFFICE}">'
+        '<a:graphicData uri="chart"><chart r:id="r1"/></a:graphicData></d>',
+        "xl/_rels/d.xml.rels": relations({"r1": ("chart", "c.xml")}),
+        "xl/c.xml": f'<chart xmlns:a="{DRAWING}"><title><a:p><a:r><a:t>Sales by year</a:t></a:r>'
+        "</a:p></title></chart>",
+        "xl/_rels/c.xml.rels": relations({"r1": ("chartUserShapes", "u.xml")}),
+        "xl/u.xml": f'<u xmlns:a="{DRAWING}"><a:p><a:r><a:t>Box.</a:t></a:r></a:p></u>',
+    }
+    data = xlsx({"One": [["Cell"]], "Sales": []})
+    document = read_bytes(with_parts(data, parts), "a.xlsx")
     assert document.text == "One\nCell\n\nSales\n\nSales by year\n\nBox."
     assert document.place(len(document.text) - 1) == "sheet Sales"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from milepost.documents import read_bytes
 from milepost.errors import UnreadableFile
 from milepost.marks import mark_at
-from support.office_writer import opendocument, zipped
+from support.office_writer import epub, opendocument, zipped
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,8 @@ def test_notes_inside_the_main_part() -> None:
 
 def test_notes_of_what_is_not_read() -> None:
     assert read_bytes(b"<html><body></body></html>", "a.html").notes == ("no text in it",)
-    chapters = {f"{n}.xhtml": f"<html><p>Part {n} <del>old</del></p></html>" for n in (1, 2)}
-    items = "".join(f"<item id='{n}' href='{n}' media-type='text/html'/>" for n in chapters)
-    order = "".join(f"<itemref idref='{n}'/>" for n in chapters)
-    book = f"<package><manifest>{items}</manifest><spine>{order}</spine></package>"
-    document = read_bytes(zipped({"b.opf": book, **chapters}), "a.epub")
+    chapters = dict.fromkeys(("O/one.xhtml", "O/two two.xhtml"), "<html><p>New <del>old</del>")
+    document = read_bytes(epub(**chapters), "a.epub")
     assert document.notes == ("struck-out text in 2 places was left out",)
 
 
@@ -137,21 +134,6 @@ def test_rich_text() -> None:
     assert "struck-out" in document.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("body", "wanted"),
-    [
-        # A picture of bytes, among them zeros and braces; the words after it were lost.
-        (rb"Before {\pict\jpegblip\bin9 " + b"\0}\0{\0\\\0}\0" + rb"}after.\par", "Before after."),
-        # A star that opens no group.
-        (rb"{\i0\*\cs7\cf0 The well} is dry.\par", "The well is dry."),
-        # A row that has no end.
-        (rb"{\f0 Name\cell Depth\cell }", "Name | Depth"),
-    ],
-)
-def test_rich_text_of_other_programs(body: bytes, wanted: str) -> None:
-    assert read_bytes(rb"{\rtf1\ansi " + body + b"}", "a.rtf").text == wanted
-
-
 def test_open_documents() -> None:
     body = (
         "<text:p>Open<text:script>No</text:script>.</text:p>"
@@ -192,10 +174,13 @@ def test_output_of_notebooks() -> None:
         {"data": {"text/html": "<table><tr><td>Oslo<td>7</table>", "text/plain": "<HTML>"}},
         {"data": {"text/markdown": "The mean is **4**."}},
         {"output_type": "stream", "text": "10%\r100%\n"},
+        {"data": {"text/latex": ["$E=4$"], "text/plain": "<IPython.core.display.Latex object>"}},
+        {"data": {"application/json": {"mean": 4.2}}},
     ]
     cell = {"cell_type": "code", "source": "x", "outputs": outputs}
     text = read_bytes(json.dumps({"cells": [cell]}).encode(), "a.ipynb").text
-    assert text == "x\nOslo | 7\n\nThe mean is **4**.\n\n100%"
+    shown = "Oslo | 7", "The mean is **4**.", "100%", "$E=4$", '{"mean": 4.2}'
+    assert text == "x\n" + "\n\n".join(shown)
 
 
 def test_cells_are_read_with_their_outputs() -> None:

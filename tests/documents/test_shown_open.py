@@ -18,6 +18,8 @@ def span(properties: str, body: str, family: str = "text") -> bytes:
 @pytest.mark.parametrize(
     ("data", "wanted"),
     [
+        (span("style:text-position='super 58%'", "<text:p>10<text:span text:style-name='X'>9"
+              "</text:span></text:p>"), "10^9"),
         (span("style:text-line-through-type='double'", "<text:p>A<text:span text:style-name='X'>no"
               "</text:span></text:p>"), "A"),
         (span("style:text-line-through-style='solid'", "<text:p text:style-name='X'>no</text:p>"),

@@ -12,6 +12,7 @@ from support.office_writer import (
     pptx,
     relations,
     shape,
+    with_parts,
     xlsx,
     zipped,
 )
@@ -32,9 +33,8 @@ def test_letters_of_sheets() -> None:
 
 
 def changed(made: bytes, part: str, old: str, new: str) -> bytes:
-    with ZipFile(io.BytesIO(made)) as held:
-        parts = {name: held.read(name).decode() for name in held.namelist()}
-    return zipped(parts | {part: parts[part].replace(old, new)})
+    said = ZipFile(io.BytesIO(made)).read(part).decode()
+    return with_parts(made, {part: said.replace(old, new)})
 
 
 def test_what_is_not_shown_is_read_with_a_note() -> None:
@@ -162,13 +162,11 @@ def test_what_is_beside_the_cells_of_sheets() -> None:
         "</x:Checked></x:ClientData></v:shape>"
         for kind in ("Checkbox", "Note")
     )
-    with ZipFile(io.BytesIO(data)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
     links = {"a": ("vmlDrawing", "v.vml"), "b": ("oleObject", "o.bin")}
     more = {
         "xl/worksheets/_rels/sheet1.xml.rels": relations(links),
         "xl/worksheets/v.vml": f"<xml xmlns:v='v' xmlns:x='x'>{fields}</xml>",
     }
-    document = read_bytes(zipped(parts | more), "a.xlsx")
+    document = read_bytes(with_parts(data, more), "a.xlsx")
     assert document.text == "S\n1,234.50 | 2021\n\n☒ Yes"
     assert "embedded object" in document.notes[0]

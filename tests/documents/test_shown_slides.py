@@ -6,21 +6,24 @@ from support.office_writer import DRAWING, pptx, relations, shape
 from support.shown import shown
 
 
+def with_master(slide: str, layout: str, master: str) -> bytes:
+    """A slide with what its layout and the master of that one hold."""
+    space = f"xmlns:p='p' xmlns:a='{DRAWING}'"
+    parts = {
+        "ppt/l.xml": f"<l {space}>{layout}</l>",
+        "ppt/_rels/l.xml.rels": relations({"r": ("slideMaster", "m.xml")}),
+        "ppt/m.xml": f"<m {space}>{master}</m>",
+    }
+    return pptx([slide], links={0: {"r": ("slideLayout", "../l.xml")}}, parts=parts)
+
+
 def test_hidden_shapes_and_places_of_the_master() -> None:
     """A placeholder without a place has that of its layout, or of the master."""
     hidden = shape("no", kind="x").replace("<p:nvPr>", "<p:cNvPr hidden='1'/><p:nvPr>")
     place = "<p:spPr><a:xfrm><a:off x='0' y='{}'/><a:ext cx='9' cy='9'/></a:xfrm></p:spPr></p:sp>"
     box = shape("A").replace("</p:sp>", place.format(1))
-    master = f"<m xmlns:p='p' xmlns:a='{DRAWING}'>{shape('', kind='body')}</m>"
-    data = pptx(
-        [shape("b", kind="body") + hidden + box],
-        links={0: {"r": ("slideLayout", "../l.xml")}},
-        parts={
-            "ppt/l.xml": "<l/>",
-            "ppt/_rels/l.xml.rels": relations({"r": ("slideMaster", "m.xml")}),
-            "ppt/m.xml": master.replace("</p:sp>", place.format(50)),
-        },
-    )
+    master = shape("", kind="body").replace("</p:sp>", place.format(50))
+    data = with_master(shape("b", kind="body") + hidden + box, "", master)
     assert shown(data, "a.pptx") == "A b"
 
 
@@ -79,14 +82,5 @@ def test_numbers_of_slides_are_inherited(of_master: bool) -> None:
         for kind in ("AutoNum type='arabicPeriod'", "Char char='-'")
     )
     layout, master = (body, counted) if of_master else (counted, bullet)
-    space = f"xmlns:p='p' xmlns:a='{DRAWING}'"
-    data = pptx(
-        [shape("a", "b", kind="body") + shape("c")],
-        links={0: {"r": ("slideLayout", "../l.xml")}},
-        parts={
-            "ppt/l.xml": f"<l {space}>{layout}</l>",
-            "ppt/_rels/l.xml.rels": relations({"r": ("slideMaster", "m.xml")}),
-            "ppt/m.xml": f"<m {space}>{master}</m>",
-        },
-    )
+    data = with_master(shape("a", "b", kind="body") + shape("c"), layout, master)
     assert shown(data, "a.pptx") == "1. a 2. b c"

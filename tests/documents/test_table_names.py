@@ -1,12 +1,9 @@
 """Which rows name the columns of a table, and down to which row they do."""
 
-import io
-from zipfile import ZipFile
-
 import pytest
 
 from milepost.documents import read_bytes
-from support.office_writer import SHEET, relations, xlsx, zipped
+from support.office_writer import SHEET, relations, with_parts, xlsx
 
 STAFF = "Name,Unit\nAnn,Sales\nBob,IT\n\n"
 STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
@@ -115,9 +112,8 @@ def test_rows_that_a_rich_text_says_to_be_headers(said: str, names: list[str]) -
 )
 def test_tables_of_a_workbook_say_what_names_columns(said: str, last: str) -> None:
     made = xlsx({"S": [["as of", "May"], ["Size", "10"], ["Bolt", "5"], ["Nut", "6"]]})
-    with ZipFile(io.BytesIO(made)) as held:
-        parts: dict[str, str | bytes] = {name: held.read(name) for name in held.namelist()}
-    parts["xl/tables/table1.xml"] = f"<table xmlns='{SHEET}' {said}/>"
-    links = {"r1": ("table", "../tables/table1.xml")}
-    parts["xl/worksheets/_rels/sheet1.xml.rels"] = relations(links)
-    assert read_bytes(zipped(parts), "a.xlsx").text.split("\n")[-1] == last
+    parts = {
+        "xl/tables/table1.xml": f"<table xmlns='{SHEET}' {said}/>",
+        "xl/worksheets/_rels/sheet1.xml.rels": relations({"r1": ("table", "../tables/table1.xml")}),
+    }
+    assert read_bytes(with_parts(made, parts), "a.xlsx").text.split("\n")[-1] == last

@@ -22,6 +22,13 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
     return buffer.getvalue()
 
 
+def with_parts(data: bytes, parts: Mapping[str, str | bytes]) -> bytes:
+    """The same archive with these parts beside its own or in their place."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        held: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+    return zipped({**held, **parts})
+
+
 def relations(targets: Mapping[str, tuple[str, str]]) -> str:
     links = "".join(
         f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>'
@@ -142,6 +149,11 @@ def _rows(rows: Sequence[Sequence[str | float | None]]) -> str:
 
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def run(words: str, properties: str = "") -> str:
+    """Words of a Word file in one look."""
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t xml:space='preserve'>{words}</w:t></w:r>"
 
 
 def word(
