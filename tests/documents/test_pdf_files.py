@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,24 +11,7 @@ from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import UnreadableFile
 from milepost.types import Document
 from support.pdf_writer import check_document
-
-FILES = Path(__file__).resolve().parents[3] / "shared" / "data" / "files"
-_BLANK = re.compile(r"[\s\-\u00ad\u2010\u2011]")
-_INK = re.compile(r"[^\s\-\u00ad\u2010\u2011]")
-
-
-def _questions() -> list[tuple[str, str, int]]:
-    """File, sentence and page of each PDF in the README's table of questions."""
-    readme = FILES / "README.md"
-    if not readme.is_file():
-        return []
-    table = readme.read_text(encoding="utf-8").split("## One question each")[1]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    return [(r[0], r[2], int(r[3].split()[0])) for r in rows if len(r) == 4 and ".pdf" in r[0]]
-
-
-def _squeezed(text: str) -> str:
-    return _BLANK.sub("", text)
+from support.real_files import FILES, QUESTIONS, squeezed
 
 
 def _find(document: Document, sentence: str) -> tuple[int, int]:
@@ -37,10 +19,10 @@ def _find(document: Document, sentence: str) -> tuple[int, int]:
     start = document.text.find(sentence)
     if start >= 0:
         return start, start + len(sentence)
-    places = [match.start() for match in _INK.finditer(document.text)]
-    at = _squeezed(document.text).find(_squeezed(sentence))
+    places = [match.start() for match in re.finditer(r"[^\s\-\u00ad\u2010\u2011]", document.text)]
+    at = squeezed(document.text).find(squeezed(sentence))
     assert at >= 0, f"not found: {sentence}"
-    return places[at], places[at + len(_squeezed(sentence)) - 1] + 1
+    return places[at], places[at + len(squeezed(sentence)) - 1] + 1
 
 
 _read: dict[str, Document] = {}
@@ -56,7 +38,10 @@ def _real(name: str) -> Document:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize(("name", "sentence", "page"), _questions())
+@pytest.mark.parametrize(
+    ("name", "sentence", "page"),
+    [(name, said, int(page.split()[0])) for name, said, page in QUESTIONS if ".pdf" in name],
+)
 def test_each_question_finds_its_sentence_in_its_boxes(name: str, sentence: str, page: int) -> None:
     """The characters whose middle lies in the boxes spell the sentence, by pdfium's own word."""
     import pypdfium2
@@ -71,7 +56,7 @@ def test_each_question_finds_its_sentence_in_its_boxes(name: str, sentence: str,
     assert {box.page for box in boxes} == {page}
     with PDFIUM, pypdfium2.PdfDocument(FILES / name) as pdf:
         inside = _characters_in(pdf, boxes)
-    want = _squeezed(sentence)
+    want = squeezed(sentence)
     assert sorted(inside) == sorted(want)  # on turned pages pdfium has its own order
 
 
@@ -101,7 +86,7 @@ def _characters_in(pdf: object, boxes: list) -> str:
     text.close()
     page.close()
     joined = "".join(found).replace("\ufffe", "").replace("\x02", "")
-    return _squeezed(joined.replace("ﬁ", "fi").replace("ﬂ", "fl"))
+    return squeezed(joined.replace("ﬁ", "fi").replace("ﬂ", "fl"))
 
 
 @pytest.mark.shared
@@ -141,8 +126,8 @@ def test_bookmarks_become_headings() -> None:
     assert len(heads) >= 215
     assert {mark.level for mark in heads} == {1, 2, 3}
     for mark in heads:
-        words = _squeezed(mark.value)
-        assert _squeezed(document.text[mark.offset : mark.offset + 400]).startswith(words)
+        words = squeezed(mark.value)
+        assert squeezed(document.text[mark.offset : mark.offset + 400]).startswith(words)
 
 
 @pytest.mark.shared
