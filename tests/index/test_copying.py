@@ -1,6 +1,5 @@
 """Copies of indexes: equal answers, interruptions, what is passed over and what is refused."""
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import milepost
 from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store.sqlite import SqliteStore
-from support.postgres import fresh_schema
+from support.store_checks import placed
 
 LIGHT = "landmark-light"
 TEXTS = {
@@ -45,12 +44,7 @@ def same(one: object, other: object) -> None:
 
 @pytest.mark.parametrize("kind", ["postgres", "lance"])
 def test_there_and_back(source: Path, tmp_path: Path, kind: str) -> None:
-    with ExitStack() as stack:
-        if kind == "lance":
-            pytest.importorskip("lancedb", reason="needs the extra lance")
-            address = f"lance://{tmp_path / 'lance'}"
-        else:
-            address = stack.enter_context(fresh_schema())
+    with placed(kind, tmp_path) as address:
         report = milepost.copy(source, address, model=LIGHT)
         assert (len(report.added), report.sentences) == (3, 5)
         same(source, address)

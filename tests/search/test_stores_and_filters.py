@@ -42,9 +42,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store
         yield made
 
 
-@pytest.fixture(scope="module")
-def due_of() -> dict[object, list[SearchResult]]:
-    return {}
+DUE: dict[object, list[SearchResult]] = {}
+"""What memory finds, which every store is compared with."""
 
 
 def words_of(number: int) -> list[str]:
@@ -83,7 +82,6 @@ def asked(state: Snapshot | Counted, query: Query, where: str | None) -> SearchR
 )
 def test_the_passages_under_a_filter_are_those_of_memory(
     stores: dict[str, Store],
-    due_of: dict[object, list[SearchResult]],
     kind: str,
     everything: int,
     names: frozenset[str] | None,
@@ -95,10 +93,10 @@ def test_the_passages_under_a_filter_are_those_of_memory(
     monkeypatch.setattr(quoted, "EVERYTHING", everything)
     key = everything, names
     queries = [replace(each, documents=names) for each in QUERIES]
-    if key not in due_of:
+    if key not in DUE:
         with stores["memory"].snapshot() as state:
-            due_of[key] = [asked(state, query, where) for query in queries for where in FILTERS]
-    left = iter(due_of[key])
+            DUE[key] = [asked(state, query, where) for query in queries for where in FILTERS]
+    left = iter(DUE[key])
     with stores[kind].snapshot() as state:
         for query in queries:
             for where in FILTERS:

@@ -3,15 +3,15 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from milepost.store import Store, open_store
 from support.cli_process import started
-from support.postgres import fresh_schema
 from support.small_disk import small_disk  # noqa: F401 - a fixture
+from support.store_checks import placed
 from support.store_entries import Child, opened
 
 
@@ -27,19 +27,6 @@ def closed_afterwards() -> Iterator[None]:
 
         patch.setattr("support.store_entries.open_store", kept)
         yield
-
-
-@contextmanager
-def placed(kind: str, folder: Path) -> Iterator[Path | str | None]:
-    """Where a kind of store makes an index."""
-    if kind == "postgres":
-        with fresh_schema(partitions=2) as address:
-            yield address
-    elif kind == "lance":
-        pytest.importorskip("lancedb", reason="needs the extra lance")
-        yield f"lance://{folder / 'index'}"
-    else:
-        yield folder / "index" if kind == "sqlite" else None
 
 
 @pytest.fixture(params=["sqlite", "postgres", "lance"])

@@ -51,15 +51,27 @@ def refuses_writes(store: Store, error: type[Exception], words: str) -> None:
 
 
 @contextmanager
+def placed(kind: str, folder: Path) -> Iterator[Path | str | None]:
+    """Where a kind of store makes an index."""
+    if kind == "postgres":
+        with fresh_schema(partitions=2) as address:
+            yield address
+    elif kind == "lance":
+        pytest.importorskip("lancedb", reason="needs the extra lance")
+        yield f"lance://{folder / 'lance'}"
+    else:
+        yield folder / "index" if kind == "sqlite" else None
+
+
+@contextmanager
 def every_store(folder: Path) -> Iterator[dict[str, Store]]:
     """A store of each kind whose extra is installed, by its name."""
-    places: dict[str, Path | str | None] = {"memory": None, "sqlite": folder / "index"}
-    if find_spec("lancedb"):
-        places["lance"] = f"lance://{folder / 'lance'}"
+    extras = {"lance": "lancedb", "postgres": "psycopg_pool"}
+    kinds = ["memory", "sqlite", *(kind for kind, module in extras.items() if find_spec(module))]
     with ExitStack() as stack:
-        if find_spec("psycopg_pool"):
-            places["postgres"] = stack.enter_context(fresh_schema(partitions=2))
-        yield {kind: stack.enter_context(closing(opened(at))) for kind, at in places.items()}
+        places = [stack.enter_context(placed(kind, folder)) for kind in kinds]
+        stores = [stack.enter_context(closing(opened(at))) for at in places]
+        yield dict(zip(kinds, stores, strict=True))
 
 
 def filled(*places: str | None, documents: int = 40) -> list[Any]:

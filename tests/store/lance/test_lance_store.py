@@ -156,21 +156,15 @@ def test_the_last_deed_counts() -> None:
         put(6, 4, "c"),
     ]
     for order in (deeds, deeds[::-1]):
-        records = log.folded(pa.concat_tables(order))
+        table = pa.concat_tables(order)
+        records = log.folded(table)
         held = records.listing.documents
         assert [(info.name, info.hash) for info in held] == [("a", "2"), ("c", "7")]
         assert held[0].signature == (0, 10**18)
         assert sorted(records.gone) == [1, 4, 6]
         assert sorted(records.idle) == [1, 3, 4, 5, 6]
-        left = pa.concat_tables(order).filter(
-            pa.array(
-                [
-                    event not in records.idle
-                    for event in pa.concat_tables(order)["event"].to_pylist()
-                ]
-            )
-        )
-        assert log.folded(left).listing.documents == held
+        left = [event not in records.idle for event in table["event"].to_pylist()]
+        assert log.folded(table.filter(pa.array(left))).listing.documents == held
 
 
 def test_a_killed_writer_leaves_whole_documents(

@@ -205,10 +205,7 @@ def pooler(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture
 def address(pooler: str) -> Iterator[str]:
     with fresh_schema() as made:
-        yield (
-            f"{pooler}?{urlsplit(made).query.partition('schema=')[1]}"
-            + (urlsplit(made).query.partition("schema=")[2])
-        )
+        yield f"{pooler}?schema={urlsplit(made).query.partition('schema=')[2]}"
 
 
 def test_answers_are_those_of_memory(address: str) -> None:
