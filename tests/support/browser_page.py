@@ -39,13 +39,8 @@ class Watched:
     """A tab in a context of its own; it fails the test where the page did what it must not.
 
     That is: an error on the console, an exception, a request to another origin, a violation of
-    the content security policy, a dialog of the browser.
-
-    Args:
-        browser: a running Chromium.
-        url: of the server.
-        allowed: parts of console errors that the test expects, such as a status of an answer.
-        options: of the browser context: viewport, colour scheme.
+    the content security policy, a dialog of the browser. ``allowed`` are parts of console errors
+    that the test expects; ``options`` are those of the browser context.
     """
 
     def __init__(
@@ -108,12 +103,7 @@ class Watched:
 
 
 class Tabs:
-    """A tab for each address, opened once: a new one takes half a second of a processor.
-
-    Args:
-        browser: a running Chromium.
-        offline: the tabs have no network.
-    """
+    """A tab for each address, opened once: a new one takes half a second of a processor."""
 
     def __init__(self, browser: Browser, *, offline: bool = False) -> None:
         self._browser, self._offline = browser, offline

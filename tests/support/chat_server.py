@@ -28,35 +28,22 @@ class Reply:
 
 @dataclass
 class Stream:
-    """How an answer is streamed.
-
-    Attributes:
-        pieces: its text; bytes are sent as they stand, in the place of an event.
-        reason: why it ends; None: it breaks off after the pieces.
-        between: called before each piece.
-    """
+    """How an answer is streamed; bytes are sent as they stand, in the place of an event."""
 
     pieces: list[str | bytes]
-    reason: str | None = "stop"
-    between: Callable[[int], Any] = lambda _: None
+    reason: str | None = "stop"  # None: it breaks off after the pieces
+    between: Callable[[int], Any] = lambda _: None  # called before each piece
 
 
 @dataclass
 class Chat:
-    """What was asked of the server.
-
-    Attributes:
-        url: the endpoint.
-        requests: the bodies that came, in order.
-        headers: theirs; ``path`` is among them.
-        times: when they came, in seconds.
-        left: set when a client has gone before the end of a streamed answer.
-    """
+    """What was asked of the server at ``url``; ``path`` is among the headers of a request."""
 
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[Any] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
+    # Set when a client has gone before the end of a streamed answer.
     left: threading.Event = field(default_factory=threading.Event)
 
 
@@ -86,12 +73,11 @@ def _record(kind: str, **choice: Any) -> dict[str, Any]:
 def serving(*replies: Any) -> Iterator[Chat]:
     """Serve on a free port of this machine until the block ends.
 
-    Args:
-        replies: to the requests in turn, the last one to all that follow. A string is an answer's
-            text (in pieces of words where a stream is wanted), an int a status, bytes a body of
-            JSON as it is; a ``Reply`` or ``Stream`` as it says; ``DROP`` closes the connection,
-            ``SHORT`` closes it in the middle, a float waits so many seconds between the bytes of
-            an answer; a function makes one of these of a request's number (from 0) and body.
+    The replies are to the requests in turn, the last one to all that follow. A string is an
+    answer's text (in pieces of words where a stream is wanted), an int a status, bytes a body of
+    JSON as it is; a ``Reply`` or ``Stream`` as it says; ``DROP`` closes the connection, ``SHORT``
+    closes it in the middle, a float waits so many seconds between the bytes of an answer; a
+    function makes one of these of a request's number (from 0) and body.
     """
     chat = Chat()
 

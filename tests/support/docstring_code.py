@@ -6,14 +6,10 @@ from types import ModuleType
 from typing import Any
 
 
-def lines_of_use(module: ModuleType) -> str:
-    block = re.search(r"\n\n((?:    .+\n?)+)", module.__doc__ or "")
-    assert block, f"{module.__name__} shows no use"
-    return textwrap.dedent(block[1])
-
-
 def run_use(module: ModuleType) -> dict[str, Any]:
     """Run the lines and give the names that they set."""
+    block = re.search(r"\n\n((?:    .+\n?)+)", module.__doc__ or "")
+    assert block, f"{module.__name__} shows no use"
     names: dict[str, Any] = {}
-    exec(compile(lines_of_use(module), module.__name__, "exec"), names)
+    exec(compile(textwrap.dedent(block[1]), module.__name__, "exec"), names)
     return names

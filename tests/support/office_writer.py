@@ -64,14 +64,10 @@ def pptx(
     links: Mapping[int, Mapping[str, tuple[str, str]]] | None = None,
     parts: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A deck.
+    """A deck of slides, each its shapes, in the order of the parts.
 
-    Args:
-        slides: the shapes of each slide, in the order of the parts.
-        order: numbers of the slides (from 0) as they are shown.
-        notes: shapes of the notes of slides.
-        links: more relations of slides.
-        parts: more parts.
+    ``order`` has their numbers (from 0) as they are shown; ``notes`` are shapes, too, and ``links``
+    more relations, by the number of a slide; ``parts`` are more parts.
     """
     space = f'xmlns:p="urn:p" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}" xmlns:c="urn:c"'
     made: dict[str, str | bytes] = dict(parts or {})

@@ -124,12 +124,9 @@ def numbered(objects: list[bytes]) -> bytes:
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    start = len(out)
-    out += b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, table)
-    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
-        len(objects) + 1,
-        start,
-    )
+    start, size = len(out), len(objects) + 1
+    out += b"xref\n0 %d\n0000000000 65535 f \n%s" % (size, table)
+    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, start)
     return bytes(out)
 
 

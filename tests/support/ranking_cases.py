@@ -46,15 +46,9 @@ def ranking_case(
 
 
 def book_task(path, first, documents, questions=10, split="dev", size=2600):
-    """Write a task: pieces of the book, and questions of the rarer words of its sentences.
+    """Write a task: pieces of the book, of ``size`` characters each, from the ``first`` on.
 
-    Args:
-        path: the file.
-        first: the piece of the book to begin with.
-        documents: how many pieces.
-        questions: about each.
-        split: of the questions.
-        size: characters of a piece.
+    Questions about each are of the rarer words of its sentences.
     """
     lines = []
     for number in range(first, first + documents):
@@ -68,15 +62,7 @@ def book_task(path, first, documents, questions=10, split="dev", size=2600):
 
 
 def add_absent(path, first, documents, questions, size=2600):
-    """Add questions to such a task that its pieces do not answer: what other pieces say.
-
-    Args:
-        path: the file.
-        first: the first piece that is asked.
-        documents: how many pieces.
-        questions: about each.
-        size: characters of a piece.
-    """
+    """Add questions to such a task that its pieces do not answer: what other pieces say."""
     with path.open("a", encoding="utf-8") as file:
         for number in range(first, first + documents):
             for question, _ in _asked(_piece(number + 40, size), questions):

@@ -28,19 +28,12 @@ def moto_command() -> str:
 
 @dataclass
 class S3:
-    """A running server.
-
-    Attributes:
-        endpoint: its address.
-        log: the file to which it writes a line for each request.
-        bucket: a bucket of its own for each test.
-        seen: characters of the log that were looked at.
-    """
+    """A running server, and a bucket for a test."""
 
     endpoint: str
-    log: Path
+    log: Path  # to which it writes a line for each request
     bucket: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex[:12]}")
-    seen: int = 0
+    seen: int = 0  # characters of the log that were looked at
 
     def create(self) -> None:
         request = urllib.request.Request(f"{self.endpoint}/{self.bucket}", method="PUT")
@@ -80,11 +73,14 @@ class S3:
         return len(self._news(rf'"[A-Z]+ /{self.bucket}\b'))
 
 
-def start(folder: Path) -> tuple[S3, subprocess.Popen[bytes]]:
+@pytest.fixture(scope="session")
+def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
+    """One server for all tests."""
+    pytest.importorskip("obstore", reason="needs the extra objects")
     command = moto_command()
     with create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    log = folder / "moto.log"
+    log = tmp_path_factory.mktemp("moto") / "moto.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
             [command, "-H", "127.0.0.1", "-p", str(port)], stdout=out, stderr=out
@@ -100,15 +96,8 @@ def start(folder: Path) -> tuple[S3, subprocess.Popen[bytes]]:
                 pytest.fail(f"moto_server did not start: {log.read_text('utf-8', 'replace')}")
             time.sleep(0.1)
         else:
-            return S3(endpoint, log), process
-
-
-@pytest.fixture(scope="session")
-def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
-    """One server for all tests."""
-    pytest.importorskip("obstore", reason="needs the extra objects")
-    server, process = start(tmp_path_factory.mktemp("moto"))
-    yield server
+            break
+    yield S3(endpoint, log)
     process.terminate()
     process.wait()
 

@@ -32,25 +32,14 @@ def scan(pdf: bytes, pages: Iterable[int] = (1,), dpi: int = 200) -> bytes:
     return out.getvalue()
 
 
-def taken(pdf: bytes, page: int) -> bytes:
-    """One page (from 1) of a PDF, as it is."""
-    import pypdfium2
-
-    out = BytesIO()
-    with pypdfium2.PdfDocument(pdf) as document, pypdfium2.PdfDocument.new() as single:
-        single.import_pages(document, [page - 1])
-        single.save(out)
-    return out.getvalue()
-
-
-def joined(*files: bytes) -> bytes:
-    """The pages of several PDFs in one."""
+def joined(*files: bytes, pages: list[int] | None = None) -> bytes:
+    """The pages of several PDFs in one: all, or those of these numbers from 0."""
     import pypdfium2
 
     whole = pypdfium2.PdfDocument.new()
     for data in files:
         with pypdfium2.PdfDocument(data) as part:
-            whole.import_pages(part)
+            whole.import_pages(part, pages)
     out = BytesIO()
     whole.save(out)
     whole.close()

@@ -22,12 +22,9 @@ START = 60.0
 
 
 class _Running:
-    """Started on entry, ended on exit.
+    """Started on entry, ended on exit; with arguments of ``milepost serve`` beside port and model.
 
-    Args:
-        args: of ``milepost serve``, beside port and model.
-        cache: the cache of this server.
-        more: environment variables.
+    ``more`` are environment variables.
     """
 
     def __init__(self, *args: str, cache: Path, more: dict[str, str] | None = None) -> None:

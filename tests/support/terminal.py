@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
@@ -42,8 +42,11 @@ def _terminal(columns: int) -> Iterator[tuple[int, list[bytes]]]:
         os.close(ours)
 
 
-def shown_by(run: Callable[[], object], columns: int = 80, **environ: str) -> str:
-    """What a terminal shows that is stdout and stderr while a function runs in this process."""
+def run_on_terminal(*args: object, columns: int = 80, **environ: str) -> tuple[int, str]:
+    """Run a command in this process on a terminal; its exit code and what is shown."""
+    from milepost.cli.program import program
+
+    code: object = 0
     with (
         _terminal(columns) as (theirs, shown),
         os.fdopen(theirs, "w", encoding="utf-8") as stream,
@@ -53,24 +56,11 @@ def shown_by(run: Callable[[], object], columns: int = 80, **environ: str) -> st
             patch.setattr(sys, name, stream)
         for name, value in environ.items():
             patch.setenv(name, value)
-        run()
-    return b"".join(shown).decode()
-
-
-def run_on_terminal(*args: object, columns: int = 80, **environ: str) -> tuple[int, str]:
-    """Run a command in this process on a terminal; its exit code and what is shown."""
-    from milepost.cli.program import program
-
-    ended: list[object] = []
-
-    def run() -> None:
         try:
             program.main([str(arg) for arg in args])
         except SystemExit as end:
-            ended.append(end.code)
-
-    shown = shown_by(run, columns, **environ)
-    return int(str(ended[0] or 0)), shown
+            code = end.code
+    return int(str(code or 0)), b"".join(shown).decode()
 
 
 def start_on_terminal(*args: object, columns: int = 80) -> tuple[int, str]:

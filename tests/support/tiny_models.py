@@ -78,12 +78,7 @@ KINDS = ("bert", "modernbert", "xlm-roberta", "llama", "mistral", "qwen2", "qwen
 CAUSAL = ("llama", "mistral", "qwen2", "qwen3")
 _FAMILY = {"bert": "wordpiece", "modernbert": "bytes", "xlm-roberta": "unigram"}
 _SPECIALS = {
-    "wordpiece": {
-        "unk_token": "[UNK]",
-        "pad_token": "[PAD]",
-        "cls_token": "[CLS]",
-        "sep_token": "[SEP]",
-    },
+    "wordpiece": {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep")},
     "unigram": {
         "cls_token": "<s>",
         "bos_token": "<s>",

@@ -12,14 +12,8 @@ from milepost.verdicts import WindowReading
 class WordReranker:
     """Reads a word as one token, its length; scores sentences by ``score`` of their text.
 
-    By default a sentence's cosine is its number of letters over a thousand. ``verdicts`` are those
-    of every window.
-
-    Attributes:
-        room: tokens of a window.
-        questions: what was asked.
-        windows: token ids of the windows that were scored.
-        texts: the sentences of each of these windows.
+    By default a sentence's cosine is its number of letters over a thousand. A window has ``room``
+    for so many tokens; ``verdicts`` are those of every window.
     """
 
     def __init__(
@@ -31,8 +25,8 @@ class WordReranker:
         self._score, self.room, self._verdicts = score, room, verdicts
         self._known: dict[int, str] = {}
         self.questions: list[str] = []
-        self.windows: list[Sequence[Sequence[int]]] = []
-        self.texts: list[list[str]] = []
+        self.windows: list[Sequence[Sequence[int]]] = []  # the token ids of those that were scored
+        self.texts: list[list[str]] = []  # their sentences
 
     def for_query(self, question: str) -> WordReranker:
         """The reranker itself: it scores for any question."""
