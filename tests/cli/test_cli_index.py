@@ -247,10 +247,6 @@ def test_what_was_removed_earlier_is_erased_without_a_name(cli, filled: Path) ->
         assert holding(filled) == []
 
 
-def test_what_cannot_be_removed_is_said(refusal, filled: Path, tmp_path: Path) -> None:
-    for arguments in (
-        ("unknown.txt", "--db", filled),
-        ("--db", filled),
-        ("x", "--db", tmp_path / "nowhere"),
-    ):
-        refusal("remove", *arguments)
+def test_what_cannot_be_removed_is_said(refusal, filled: Path) -> None:
+    for given in (["unknown.txt", "--db", filled], ["--db", filled], ["x", "--db", "nowhere"]):
+        refusal("remove", *given)

@@ -228,12 +228,8 @@ def test_a_sidecar_wins_over_its_file(tmp_path: Path, suffix: str, text: str) ->
     beside.write_text(text, encoding="utf-8")
     assert sidecar(path) == beside
     assert described(beside) == path
-    assert read(path).properties == {
-        "title": "New",
-        "author": "Lee",
-        "year": 2020.0,
-        "tags": ("a", "b"),
-    }
+    held = {"title": "New", "author": "Lee", "year": 2020.0, "tags": ("a", "b")}
+    assert read(path).properties == held
     beside.unlink()
     assert read(path).properties["title"] == "Old"
 
@@ -245,14 +241,18 @@ def test_json_comes_first(tmp_path: Path) -> None:
     assert read(path).properties["k"] == "json"
 
 
-def test_a_sidecar_whose_file_is_gone_is_no_document(tmp_path: Path) -> None:
-    for name in ("a.pdf.meta.json", "b.txt.meta.yaml", "data.meta.json", "notes.meta.yaml"):
-        (tmp_path / name).write_text('{"k": "v"}', encoding="utf-8")
+def test_sidecars_are_no_documents(tmp_path: Path) -> None:
+    """Nor are those whose file is gone; what only looks like one is."""
+    path, beside = _note(tmp_path), tmp_path / "note.md.meta.json"
+    for name in (beside.name, "a.pdf.meta.yaml", "b.txt.meta.json", "data.meta.json"):
+        _note(tmp_path, name, '{"k": "v"}')
     skipped: dict[str, str] = {}
     found = files([tmp_path], on_skip=lambda path, why: skipped.update({path.name: why}))
-    assert [path.name for path in found] == ["data.meta.json", "notes.meta.yaml"]
-    why = "a sidecar whose file is not there"
-    assert skipped == {"a.pdf.meta.json": why, "b.txt.meta.yaml": why}
+    assert [path.name for path in found] == ["data.meta.json", "note.md"]
+    assert skipped.pop(beside.name) == "the sidecar of note.md"
+    assert skipped.keys() == {"a.pdf.meta.yaml", "b.txt.meta.json"}
+    assert set(skipped.values()) == {"a sidecar whose file is not there"}
+    assert list(files([path, beside])) == list(files([beside])) == [path]
 
 
 @pytest.mark.parametrize(
@@ -286,16 +286,6 @@ def test_a_file_is_read_without_a_bad_sidecar(
     assert problem in note
     assert "\n" not in note
     assert ("Text." in document.text, document.properties) == (True, {"title": "Old"})
-
-
-def test_sidecars_are_no_documents(tmp_path: Path) -> None:
-    path = _note(tmp_path)
-    beside = tmp_path / "note.md.meta.json"
-    beside.write_text(json.dumps({"a": 1}), encoding="utf-8")
-    alone = _note(tmp_path, "lonely.meta.json", "{}")
-    assert list(files([tmp_path])) == [alone, path]
-    assert list(files([path, beside])) == [path]
-    assert list(files([beside])) == [path]
 
 
 def test_scalars_are_what_they_look_like() -> None:

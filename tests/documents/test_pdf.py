@@ -49,13 +49,11 @@ def test_a_paragraph_goes_on_over_columns_and_pages() -> None:
 
 def test_running_heads_and_page_numbers_are_dropped() -> None:
     """What repeats at an edge goes, digits aside; a number that does not count pages stays."""
-    pages = []
-    for number in range(5):
-        page = PdfPage()
+    pages = [PdfPage() for _ in range(5)]
+    for number, page in enumerate(pages):
         page.text(72, 760, f"Annual report 2024, part {number}", 8)
         page.lines(72, 700, prose(40, start=7 * number))
         page.text(300, 30, str(number + 11), 8)
-        pages.append(page)
     pages[3].text(72, 60, "731", 10)
     text = made(pages).text
     assert text.count("Annual report") == 1
@@ -65,14 +63,12 @@ def test_running_heads_and_page_numbers_are_dropped() -> None:
 
 def test_a_number_that_names_what_is_on_the_page_stays() -> None:
     """Receipts of one page each, numbered in order; slides have the numbers of their pages."""
-    pages = []
-    for number in range(1, 5):
-        page = PdfPage()
+    pages = [PdfPage() for _ in range(4)]
+    for number, page in enumerate(pages, 1):
         page.text(72, 775, f"Receipt {number + 1000}")
         page.lines(72, 760, [f"In month {number} the tenant paid", "what was owed."])
         page.lines(72, 700, [*prose(30, start=9 * number), "Paid in full."])
         page.text(72, 30, f"Slide {number}")
-        pages.append(page)
     document = made(pages)
     assert [document.text.count(f"Receipt 100{number}") for number in range(1, 5)] == [1] * 4
     starts = [mark.offset for mark in document.marks if mark.kind == "page"]
@@ -86,28 +82,24 @@ def test_a_number_that_names_what_is_on_the_page_stays() -> None:
     [("Invoice no. {}", 4), ("INV-101{}", 4), ("Case 88-101{}", 4), ("Sheet no. {}", 1)],
 )
 def test_the_number_of_a_thing_is_none_of_a_page(label: str, copies: int) -> None:
-    pages = []
-    for number in range(1, 5):
-        page = PdfPage()
+    pages = [PdfPage() for _ in range(4)]
+    for number, page in enumerate(pages, 1):
         page.text(72, 775, label.format(number))
         page.lines(72, 700, [*prose(30, start=9 * number), f"The amount is {number}20 euros."])
-        pages.append(page)
     text = made(pages).text
     assert sum(text.count(label.format(number)) for number in range(1, 5)) == copies
 
 
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     """A table at the top of each page: only the head above it repeats without need."""
-    pages = []
-    for number in range(4):
-        page = PdfPage()
+    pages = [PdfPage() for _ in range(4)]
+    for number, page in enumerate(pages):
         page.text(72, 765, "Annual report of the harbour", 8)
         page.text(72, 750, ("Sales by harbour", "Costs by pier", "Staff by year", "Ships")[number])
         row = ((300, 735, "2022"), (400, 735, "2021"), (72, 720, "Net total"))
         for x, y, words in (*row, (300, 720, f"1{number},694"), (400, 720, "14,544")):
             page.text(x, y, words)
         page.lines(72, 660, prose(30, start=9 * number))
-        pages.append(page)
     text = made(pages).text
     assert text.count("Annual report") == 1
     assert [text.count(each) for each in ("2022", "2021", "Net total", "14,544")] == [4] * 4
@@ -175,9 +167,8 @@ def test_list_items_begin_blocks() -> None:
     page.text(80, 688, "in a second line")
     page.text(72, 676, "• second item")
     document = made([page])
-    assert document.text == (
-        "• first item of the list that goes on in a second line\n• second item"
-    )
+    items = "• first item of the list that goes on in a second line", "• second item"
+    assert document.text == "\n".join(items)
     assert document.blocks == (0, document.text.index("\n") + 1)
 
 

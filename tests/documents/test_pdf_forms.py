@@ -75,9 +75,8 @@ def test_labels_above_fields_and_names_of_columns() -> None:
     notes = [(72, 685, "Meier"), (320, 685, "Acme"), (72, 645, "Bern"), (320, 645, "Basel")]
     assert _typed(labels, notes) == "Surname: Meier Company: Acme Town: Bern Place: Basel"
     table = [(72, 685, "Bolts"), (320, 685, "12"), (72, 670, "Nuts"), (320, 670, "40")]
-    assert _typed([(72, 700, "Item"), (320, 700, "Pieces")], table) == (
-        "Item Pieces Bolts 12 Nuts 40"
-    )
+    names = [(72, 700, "Item"), (320, 700, "Pieces")]
+    assert _typed(names, table) == "Item Pieces Bolts 12 Nuts 40"
 
 
 def test_long_answers_are_no_column_of_text() -> None:

@@ -15,21 +15,17 @@ from milepost.errors import BadQuestion, InputError, UnreadableFile
 from milepost.exports.tables import read_questions
 from milepost.exports.tables.formats import as_csv, as_html, as_jsonl, writer_of
 from milepost.exports.tables.rows import Row
+from support.files import write_files
 
 QUESTIONS = ["Who paid, and why?", 'What is "it"?', "Wie heißt das?"]
-
-
-def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
-    path = folder / name
-    path.write_bytes(text.encode(encoding))
-    return path
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_each_line_is_a_question(tmp_path: Path, encoding: str, end: str) -> None:
     lines = end.join([QUESTIONS[0], "", f"  {QUESTIONS[1]}  ", QUESTIONS[2], QUESTIONS[0], ""])
-    assert read_questions(write(tmp_path, "q.txt", lines, encoding)) == QUESTIONS
+    write_files(tmp_path, {"q.txt": lines.encode(encoding)})
+    assert read_questions(tmp_path / "q.txt") == QUESTIONS
 
 
 @pytest.mark.parametrize(
@@ -45,7 +41,7 @@ def test_what_cannot_be_read_is_named(
     tmp_path: Path, name: str, text: str, kind: type[Exception], said: str
 ) -> None:
     with pytest.raises(kind, match=said):
-        read_questions(write(tmp_path, name, text))
+        read_questions(write_files(tmp_path, {name: text}) / name)
     with pytest.raises(UnreadableFile, match="cannot be read"):
         read_questions(tmp_path / "none.txt")
 

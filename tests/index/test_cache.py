@@ -57,12 +57,8 @@ def test_items_are_things_that_go_as_a_whole(cache: Path) -> None:
     filled(cache / "models" / "m", files=1, days=3)
     filled(cache / "eval", days=1)
     (cache / "graph.blob").write_bytes(b"123")
-    assert [(item.kind, item.size_bytes) for item in cached_items()] == [
-        ("model", 500),
-        ("index", 1000),
-        ("vectors of eval", 1000),
-        ("compiled model", 3),
-    ]
+    sizes = {"model": 500, "index": 1000, "vectors of eval": 1000, "compiled model": 3}
+    assert [(item.kind, item.size_bytes) for item in cached_items()] == list(sizes.items())
 
 
 def test_age_and_size(cache: Path) -> None:
@@ -92,18 +88,10 @@ def test_the_limit_is_for_indexes(cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_sizes_and_ages() -> None:
-    assert [parse_size(each, "x") for each in ("0", "12B", "500MB", "2 gb", "1T")] == [
-        0,
-        12,
-        500 * 10**6,
-        2 * 10**9,
-        10**12,
-    ]
-    assert [parse_age(each, "x") for each in ("12h", "30d", "4w")] == [
-        43200.0,
-        2592000.0,
-        2419200.0,
-    ]
+    sizes = {"0": 0, "12B": 12, "500MB": 500 * 10**6, "2 gb": 2 * 10**9, "1T": 10**12}
+    assert {each: parse_size(each, "x") for each in sizes} == sizes
+    ages = {"12h": 43200.0, "30d": 2592000.0, "4w": 2419200.0}
+    assert {each: parse_age(each, "x") for each in ages} == ages
     for wrong in ("-1", "1.2.3", "MB", "", "5", "1BB"):
         with pytest.raises(InputError):
             parse_size(wrong, "--to")

@@ -155,14 +155,10 @@ def test_the_command(driver: RayDriver, notes: Path, tmp_path: Path) -> None:
         assert CliRunner().invoke(program, [*map(str, given), *wrong]).exit_code == 2
 
 
-@pytest.fixture
-def batch(tmp_path: Path) -> list[str]:
+def test_a_batch_is_indexed_and_again_is_unchanged(tmp_path: Path) -> None:
     texts = {"a.txt": "Bees make wax. They fly.", "b.txt": "Ships sail the sea."}
     folder = write_files(tmp_path / "files", texts | {"c.pdf": b"%PDF-1.4 and nothing else"})
-    return [str(path) for path in sorted(folder.iterdir())]
-
-
-def test_a_batch_is_indexed_and_again_is_unchanged(batch: list[str], tmp_path: Path) -> None:
+    batch = [str(path) for path in sorted(folder.iterdir())]
     worker = IndexFiles(str(tmp_path / "db"), LIGHT)
     first = worker({"path": batch})
     assert tuple(first) == COLUMNS

@@ -15,6 +15,7 @@ from milepost.errors import InputError
 from milepost.exports.tables import read_questions, write_table
 from milepost.exports.view import write_page
 from milepost.index import Index
+from milepost.store import open_store
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, ReadOptions
 from support.files import write_files
@@ -236,16 +237,9 @@ def test_an_index_says_what_it_holds(tmp_path: Path) -> None:
 
 def test_the_line_of_an_address_keeps_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is shown in notebooks that are shared."""
-    from milepost.index import opening
-    from milepost.store import open_store
-
-    def memory(_: object, model: milepost.Encoder, **__: object) -> object:
-        manifest = model.manifest
-        made = open_store(None, fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
-        return made, model
-
-    monkeypatch.setattr(opening, "opened_store", memory)
-    place = "postgresql://anna:secret@db.example.com/notes"
-    line = repr(milepost.open(place, model=fake_encoder()))
+    about = ENCODER.manifest
+    store = open_store(None, fingerprint=about.fingerprint, dimensions=about.dimensions)
+    monkeypatch.setattr("milepost.index.opening.opened_store", lambda *_, **__: (store, ENCODER))
+    line = repr(milepost.open("postgresql://anna:secret@db.example.com/notes", model=ENCODER))
     assert "postgresql://db.example.com/notes" in line
     assert "secret" not in line

@@ -156,13 +156,12 @@ def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.M
 
 
 LIGHT = "landmark-light"
-QUEEN = Document("bees", "The queen lays all the eggs. Bees build cells of wax.")
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     with milepost.open(tmp_path / "db", model=LIGHT) as index:
-        index.add(QUEEN)
+        index.add(Document("bees", "The queen lays all the eggs. Bees build cells of wax."))
     return tmp_path / "db"
 
 

@@ -92,11 +92,8 @@ with milepost.open(model=fake_encoder()) as index:
 @pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
 @pytest.mark.parametrize("mode", ["000", "600"])
 def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str) -> None:
-    notes = tmp_path / "notes"
-    (notes / "inner").mkdir(parents=True)
-    for number in range(3):
-        (notes / f"{number}.txt").write_text("Bees build cells.", encoding="utf-8")
-    (notes / "inner" / "deep.txt").write_text("Deep down.", encoding="utf-8")
+    texts = dict.fromkeys(("0.txt", "1.txt", "2.txt", "inner/deep.txt"), "Bees build cells.")
+    notes = write_files(tmp_path / "notes", texts)
     done = run(plain([sys.executable, "-c", LOCKED, str(notes), mode]))
     assert done.returncode == 0, done.stderr
     unchanged, removed, *reasons = done.stdout.splitlines()

@@ -25,7 +25,6 @@ ENGLISH = (
     "Bees. In spring the queen lays up to two thousand eggs a day. The drones are driven out at "
     "the end of the summer. The honey is taken in July."
 )
-SPANISH = PAGES["es", "Latin"]
 
 
 def expected(language: str) -> list[str]:
@@ -85,7 +84,7 @@ def test_the_multilingual_model_gives_a_note_on_scripts_it_lacks_alone() -> None
 
 def test_the_command_prints_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "es.txt").write_text(SPANISH, encoding="utf-8")
+    (tmp_path / "es.txt").write_text(PAGES["es", "Latin"], encoding="utf-8")
 
     def run(name: str, *options: str) -> tuple[str, str]:
         path = str(tmp_path / name)

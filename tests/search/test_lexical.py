@@ -81,11 +81,8 @@ def test_a_line_break_parts_words(first: str, second: str) -> None:
 
 
 def test_function_words_are_left_out_of_questions() -> None:
-    assert question_terms("What does the author say of whales, because of what?") == [
-        "author",
-        "say",
-        "whale",
-    ]
+    asked = "What does the author say of whales, because of what?"
+    assert question_terms(asked) == ["author", "say", "whale"]
     assert question_terms("who's the whale's keeper") == ["whale", "keeper"]
     for word in STOP_WORDS:
         assert question_terms(f"{word.title()} whales") == ["whale"]
@@ -102,10 +99,6 @@ def documents(draw: st.DrawFn) -> list[list[list[str]]]:
     return draw(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=4))
 
 
-def borders_of(texts: list[list[list[str]]]) -> np.ndarray:
-    return np.cumsum([0, *map(len, texts)], dtype=np.int64)
-
-
 def measured(
     texts: list[list[list[str]]], wanted: list[str], scales: tuple[int, ...]
 ) -> np.ndarray:
@@ -115,7 +108,8 @@ def measured(
         w: idf(int((counts[w] > 0).sum()), len(rows)) for w in wanted if (counts[w] > 0).any()
     }
     lengths = np.array([len(row) for row in rows], np.float32)
-    return bm25(counts, lengths, borders_of(texts), weights, float(lengths.mean()), scales)
+    borders = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return bm25(counts, lengths, borders, weights, float(lengths.mean()), scales)
 
 
 @settings(max_examples=40)

@@ -17,6 +17,7 @@ from milepost.search.passages import (
     select_within_budget,
     truncate_to,
 )
+from support.search_stores import words
 
 
 @st.composite
@@ -135,10 +136,6 @@ def test_a_short_hit_takes_what_follows() -> None:
     assert expanded(scores, [0, 5, 6], lengths, k=1, growth_threshold=0.5) == [first]
     both = [first, run(4, 6, (4, 5))]
     assert expanded(scores, [0, 4, 6], lengths, k=2, growth_threshold=0.5) == both
-
-
-def words(text: str) -> int:
-    return len(text.split())
 
 
 @settings(max_examples=60)

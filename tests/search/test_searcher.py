@@ -88,10 +88,7 @@ def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
     assert [(hit.start, hit.end) for hit in passage.hits] == [(0, 10)]
     put(store := empty_store(), "d", ["The only one. "], vectors=np.stack([unit(1)]))
     put(store, "e", ["Alpha beta gamma delta epsilon zeta. "], vectors=np.stack([unit(9)]))
-    for budget, more in (
-        (22, []),
-        (40, ["Alpha beta gamma delta"]),
-    ):  # less than half of one is left out
+    for budget, more in ((22, []), (40, ["Alpha beta gamma delta"])):  # less than half is left out
         found = asked(store, ["one"], k=None, budget=budget)
         assert [each.text for each in found] == ["The only one.", *more]
 

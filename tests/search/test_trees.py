@@ -44,15 +44,12 @@ def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
     made = grown(seed, depth=seed)
+    assert read_trees(tmp_path / FILE, NAMES) is None
     made.write(tmp_path)
     back = read_trees(tmp_path / FILE, NAMES)
     rows = np.random.default_rng(3).standard_normal((20, 3)).astype(np.float32)
     assert back.predict(rows).tolist() == made.predict(rows).tolist()
     assert back.depth <= seed
-
-
-def test_a_folder_without_trees(tmp_path: Path) -> None:
-    assert read_trees(tmp_path / FILE, NAMES) is None
 
 
 @pytest.mark.parametrize("bad", [b"", b"PK\x03\x04 cut off", b"no archive at all"])

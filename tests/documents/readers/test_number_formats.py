@@ -69,31 +69,28 @@ STYLES = (
 )
 
 
-def test_cells_of_a_workbook_have_their_formats() -> None:
-    rows = (
-        '<row r="2"><c r="C2" s="1"><v>0.1234</v></c><c r="D2" s="2" t="n"><f>A1</f><v>1500</v></c>'
-        '<c r="E2" s="1" t="str"><v>0.5</v></c><c r="F2"><v>0.25</v></c></row>'
-    )
+ROWS = {
+    '<row r="2"><c r="C2" s="1"><v>0.1234</v></c><c r="D2" s="2" t="n"><f>A1</f><v>1500</v></c>'
+    '<c r="E2" s="1" t="str"><v>0.5</v></c><c r="F2"><v>0.25</v></c></row>': {
+        "2": "12.34% | 1,500.0 km | 0.5 | 0.25"
+    },
+    # Cells without a place follow one another.
+    '<row><c s="1"/><c s="1"><v>0.5</v></c><c><v>0.00001</v></c></row><row/>'
+    '<row r="7"><c r="B7" s="1"><v>0.25</v></c><c s="1"><v>0.75</v></c></row>': {
+        "1": "50.00% | 0.00001",
+        "7": "25.00% | 75.00%",
+    },
+    # Rows of errors alone are rows.
+    '<row r="1"><c r="A1"><v>7</v></c></row><row r="3"><c r="A3" t="e"><v>#REF!</v></c></row>'
+    '<row r="4"><c r="A4"><v>8</v></c></row>': {"1": "7", "3": "#REF!", "4": "8"},
+}
+
+
+@pytest.mark.parametrize(("rows", "wanted"), ROWS.items())
+def test_cells_of_a_workbook_have_their_formats(rows: str, wanted: dict[str, str]) -> None:
     document = read_bytes(xlsx({"One": rows}, STYLES), "a.xlsx")
-    assert document.text.split("\n")[-1] == "12.34% | 1,500.0 km | 0.5 | 0.25"
-    assert [mark.value for mark in document.marks if mark.kind == "row"] == ["2"]
-
-
-def test_cells_without_a_place_follow_one_another() -> None:
-    rows = '<row><c s="1"/><c s="1"><v>0.5</v></c><c><v>0.00001</v></c></row><row/>'
-    rows += '<row r="7"><c r="B7" s="1"><v>0.25</v></c><c s="1"><v>0.75</v></c></row>'
-    document = read_bytes(xlsx({"One": rows}, STYLES), "a.xlsx")
-    assert document.text.split("\n")[-2:] == ["50.00% | 0.00001", "25.00% | 75.00%"]
-
-
-def test_rows_of_errors_alone_are_rows() -> None:
-    rows = '<row r="1"><c r="A1"><v>7</v></c></row>'
-    rows += (
-        '<row r="3"><c r="A3" t="e"><v>#REF!</v></c></row><row r="4"><c r="A4"><v>8</v></c></row>'
-    )
-    document = read_bytes(xlsx({"One": rows}), "a.xlsx")
-    assert document.text == "One\n7\n#REF!\n8"
-    assert [mark.value for mark in document.marks if mark.kind == "row"] == ["1", "3", "4"]
+    assert document.text.split("\n") == ["One", *wanted.values()]
+    assert [mark.value for mark in document.marks if mark.kind == "row"] == list(wanted)
 
 
 def test_a_workbook_in_utf_16() -> None:

@@ -103,21 +103,17 @@ FILING = [
 ]
 
 
-def spaced(page: PdfPage, top: float, lines: list[str], step: float) -> None:
-    """Write lines as a court has them: words at a narrow tab after the number of a paragraph."""
-    for at, line in enumerate(lines):
-        number, dot, words = line.partition(".")
-        if number.isdigit():
-            page.text(72, top - at * step, number + dot, 12)
-            page.text(90.4, top - at * step, words, 12)
-        else:
-            page.text(90, top - at * step, line, 12)
-
-
 @pytest.mark.parametrize("step", [18, 24, 27.6, 30])
 def test_lines_far_apart_are_one_paragraph(step: float) -> None:
+    """As a court has them: words at a narrow tab after the number of a paragraph."""
     page = PdfPage()
-    spaced(page, 700, FILING, step)
+    for at, line in enumerate(FILING):
+        number, dot, words = line.partition(".")
+        if number.isdigit():
+            page.text(72, 700 - at * step, number + dot, 12)
+            page.text(90.4, 700 - at * step, words, 12)
+        else:
+            page.text(90, 700 - at * step, line, 12)
     page.lines(72, 700 - 5.8 * step, ["Signed in the town of Mill Lane"], 12)
     document = made([page])
     assert document.text.replace("\n\n", "\n").split("\n") == [

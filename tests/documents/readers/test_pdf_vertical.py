@@ -116,12 +116,8 @@ def test_chinese_and_the_marks_of_columns() -> None:
 
 def test_columns_in_a_font_that_is_not_in_the_file() -> None:
     """There are no shapes for them, so that they have no width."""
-    lines = [
-        "春と修羅の序",
-        "わたくしといふ現象は",
-        "假定された有機交流電燈の",
-        "ひとつの青い照明です",
-    ]
+    lines = ["春と修羅の序", "わたくしといふ現象は"]
+    lines += ["假定された有機交流電燈の", "ひとつの青い照明です"]
     shown = "".join(
         f"1 0 0 1 {300 - 20 * k} 500 Tm <{line.encode('utf-16-be').hex()}> Tj "
         for k, line in enumerate(lines)

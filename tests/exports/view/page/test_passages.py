@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,29 +114,18 @@ def rounded(note: str) -> str:
     return re.sub(r"\d+%", "%", without_options(note))
 
 
-@pytest.fixture(scope="module")
-def foreign(light: Encoder) -> Iterator[Index]:
-    with milepost.open(model=light) as index:
-        index.add([Document(f"{number:03}", text) for number, text in enumerate(TEXTS)])
-        yield index
-
-
-@pytest.fixture(scope="module")
-def foreign_page(foreign: Index, browser: Any) -> Iterator[Page]:
-    with page_of(browser, foreign) as opened:
-        yield opened
-
-
-def test_notes_are_those_of_python(foreign_page: Page, foreign: Index) -> None:
-    names = [info.name for info in foreign.documents()]
+def test_notes_are_those_of_python(browser: Any, light: Encoder) -> None:
+    names = [f"{number:03}" for number in range(len(TEXTS))]
     asked = (*ASKED, "Wie entstehen die Zellen der Bienen?", "養蜂家", "caffeine C8H10N4O2")
     said = set()
-    for question in asked:
-        for number, name in enumerate(names):
-            expected = foreign.search_detailed(question, documents=[name]).notes
-            shown = foreign_page.evaluate(NOTES, [question, number])
-            assert list(map(rounded, shown)) == list(map(rounded, expected)), (question, name)
-            said |= {note[:24] for note in expected}
+    with milepost.open(model=light) as index:
+        index.add(map(Document, names, TEXTS))
+        with page_of(browser, index) as page:
+            for question, (number, name) in product(asked, enumerate(names)):
+                expected = index.search_detailed(question, documents=[name]).notes
+                shown = page.evaluate(NOTES, [question, number])
+                assert list(map(rounded, shown)) == list(map(rounded, expected)), (question, name)
+                said |= {note[:24] for note in expected}
     assert {"what was found is not En", "the question is not Engl"} <= said
     assert {"no package of Milepost r", "the model hardly knows t"} <= said
 
