@@ -10,6 +10,7 @@ import pytest
 
 from milepost.errors import UnreadableFile
 from milepost_train.record import AROUND, describe, differences
+from support.files import write_files
 
 SETTINGS = {
     "rate": 0.1,
@@ -22,7 +23,7 @@ SETTINGS = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A task of two files, a file of pairs, and weights."""
-    for name, text in {
+    files = {
         "task/documents.jsonl": "{}\n",
         "task/questions.jsonl": "{}\n{}\n",
         "task/.hidden": "no",
@@ -30,10 +31,8 @@ def folder(tmp_path: Path) -> Path:
         "init/model.safetensors": "weights",
         "init/1_Pooling/config.json": "{}",
         "init/onnx.onnx": "not read",
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    }
+    return write_files(tmp_path, files)
 
 
 def record(folder: Path, **changes: Any) -> dict[str, Any]:
