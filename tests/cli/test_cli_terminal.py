@@ -141,7 +141,9 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
-    assert err.startswith(f"milepost: interrupted; 1 document saved in {db}; ")
+    assert err == (
+        f"milepost: interrupted; 1 document saved in {db}; run the same command to continue\n"
+    )
     with milepost.open(db, model=named, create=False) as index:
         assert index.document(str(folder / "a.txt")).text == "Bees build cells."
         assert [info.name for info in index.documents()] == [str(folder / "a.txt")]

@@ -63,7 +63,10 @@ def test_most_of_the_files_decide(package: Path, tmp_path: Path) -> None:
     assert chosen(written(tmp_path / "a", "de", "ru", "en")) == Choice(MULTILINGUAL)
     assert chosen(written(tmp_path / "b", *["en"] * 9, "de")) == Choice(None)
     assert chosen(["-", "s3://bucket/x", str(tmp_path / "none")]) == Choice(None)
-    assert chosen(written(tmp_path / "c", "am", "am", "en")) == Choice(None)  # no model reads it
+
+
+def test_a_script_that_no_model_reads_decides_nothing(package: Path, tmp_path: Path) -> None:
+    assert chosen(written(tmp_path / "a", "am", "am", "en")) == Choice(None)
 
 
 def test_files_are_drawn_from_the_whole_list(package: Path, tmp_path: Path) -> None:
@@ -83,8 +86,10 @@ def test_files_are_drawn_from_the_whole_list(package: Path, tmp_path: Path) -> N
 def test_a_minority_is_reported(package: Path, tmp_path: Path) -> None:
     choice = chosen(written(tmp_path / "a", "en", "en", "de"))
     assert choice.model is None
-    assert choice.message.startswith("1 of 3 files looked at is not English, which landmark-minilm")
-    assert choice.message.endswith(f"try: --model {MULTILINGUAL}")
+    assert choice.message == (
+        "1 of 3 files looked at is not English, which landmark-minilm reads; try: --model "
+        "landmark-multilingual"
+    )
 
 
 def test_a_piped_text_is_looked_at(package: Path, tmp_path: Path) -> None:
@@ -183,10 +188,13 @@ def test_python_takes_it_for_what_is_added_first(package: Path, tmp_path: Path, 
         index.add([english])
         assert len(index.documents()) == 2
         assert index.search("Wer legt die Eier?", k=1)
-    named = {"model": "landmark-light"} if place is None else {}
-    with milepost.open(place, **named) as again:
+    with (
+        milepost.open(place, model="landmark-light")
+        if place is None
+        else milepost.open(place) as again
+    ):
         again.add([german])
-        assert again.model.manifest.name == named.get("model", MULTILINGUAL)
+        assert again.model.manifest.name == ("landmark-light" if place is None else MULTILINGUAL)
     with milepost.open() as index:
         index.add([english])
         assert index.model.manifest.name == "landmark-minilm"
