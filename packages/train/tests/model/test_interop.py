@@ -11,6 +11,8 @@ import torch
 import transformers
 
 import milepost
+from milepost.encoder import Encoder
+from milepost.encoder.engine import find_model
 from milepost.encoder.engine.manifest import SENTENCES
 from milepost.errors import ModelError
 from milepost_train.config import read_config
@@ -23,11 +25,12 @@ from milepost_train.model import (
 )
 from milepost_train.model.export import fingerprint
 from milepost_train.model.interop import read_folder, write_folder
-from milepost_train.model.landmark_encoder import Reading
+from milepost_train.model.landmark_encoder import Reading, TorchEngine
 from milepost_train.run import opened
 from support.tiny_models import (
     CLS,
     SEP,
+    TEXT,
     TEXTS,
     encoder,
     lmk_folder,
@@ -36,6 +39,8 @@ from support.tiny_models import (
     write_checkpoint,
 )
 from support.tiny_runs import write_run
+
+KINDS = ("bert", "modernbert", "xlm-roberta")
 
 
 def by_the_rule(folder: Path, texts: list[str], g: int, limit: int) -> np.ndarray:
@@ -62,7 +67,7 @@ def by_the_rule(folder: Path, texts: list[str], g: int, limit: int) -> np.ndarra
     return np.array(vectors)
 
 
-@pytest.mark.parametrize("kind", ["bert", "modernbert", "xlm-roberta"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_vectors_are_those_of_the_rule(tmp_path: Path, kind: str) -> None:
     """A plain folder read as LMK pooling; the caller says how far apart landmarks are."""
     folder = encoder(tmp_path / "m", kind)
@@ -135,6 +140,26 @@ def test_checkpoint_of_ours(tmp_path: Path) -> None:
 
 
 SENTENCE_MARKS = {"landmark": 4, "granularity": SENTENCES}  # a token of its own, [MASK]
+TEXT_OF_THREE = "the cat sat on the mat. the dog sat on the tree. who sat on the house?"
+
+
+def inside(root: Path) -> Path:
+    """A folder of sentence-transformers whose network lies in a folder of its own."""
+    tiny_folder(root / "0_Transformer", "bert")
+    kinds = ("Transformer", "Pooling")
+    modules = [
+        {"idx": n, "name": str(n), "path": f"{n}_{kind}", "type": f"sentence_transformers.{kind}"}
+        for n, kind in enumerate(kinds)
+    ]
+    (root / "modules.json").write_text(json.dumps(modules))
+    return root
+
+
+def test_a_folder_of_ours_is_where_a_training_may_begin(tmp_path: Path) -> None:
+    """`milepost train --init` opens what `write_folder` wrote, with its landmark."""
+    lmk_folder(tmp_path / "lmk", landmark=4, granularity=32)
+    config = read_config(write_run(tmp_path / "data", init="../lmk"))
+    assert opened(config).reading.landmark == "[MASK]"
 
 
 LONG_TEXT = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
@@ -144,7 +169,7 @@ ASKED = "who sat on the tree and on the mat of the house?"
 @pytest.mark.parametrize(
     ("settings", "texts", "asked", "notes"),
     [
-        (SENTENCE_MARKS, [TEXTS[0]], ["dog"], 0),
+        (SENTENCE_MARKS, [TEXT_OF_THREE], ["dog"], 0),
         ({"granularity": 6}, [LONG_TEXT, "dog", ASKED], [LONG_TEXT, ASKED], 0),
         # Directions are averaged; a text of one landmark shows no difference.
         ({"granularity": 6, "unit_landmarks": False}, ["dog"], ["dog"], 1),
@@ -167,9 +192,10 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(
 
 @pytest.mark.parametrize("prompt", ["query_prompt", "document_prompt"])
 def test_settings_that_a_model_folder_does_not_have(tmp_path: Path, prompt: str) -> None:
-    folder = lmk_folder(tmp_path / "lmk", **SENTENCE_MARKS, **{prompt: "dog: "})
     with pytest.raises(ModelError, match="puts prompts in front of texts"):
-        release(folder, tmp_path / "out")
+        release(
+            lmk_folder(tmp_path / "lmk", **SENTENCE_MARKS, **{prompt: "dog: "}), tmp_path / "out"
+        )
     assert not (tmp_path / "out").exists()
 
 
@@ -182,17 +208,17 @@ def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
 
 
 def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
-    folder = tmp_path / "st"
-    tiny_folder(folder / "0_Transformer", "bert")
-    modules = [{"path": "0_Transformer", "type": "sentence_transformers.Transformer"}]
-    (folder / "modules.json").write_text(json.dumps(modules))
+    folder = inside(tmp_path / "st")
     manifest = release(folder, tmp_path / "out").manifest
+    found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors
     inner = open_checkpoint(folder / "0_Transformer")
     config = read_config(write_run(tmp_path / "data", init="../st"))
     assert opened(config).reading.landmark == inner.reading.landmark  # training begins there
     assert fingerprint(inner.model, tmp_path / "out" / "tokenizer.json", manifest) == (
         manifest.fingerprint
     )
+    by_torch = Encoder(find_model(tmp_path / "out"), TorchEngine(inner.model))
+    np.testing.assert_allclose(found, by_torch.encode(TEXT).vectors, atol=1e-4)
 
 
 def test_an_adapter_that_does_not_say_where_its_landmarks_stand(tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
 """Rows of LMK pooling by hand, and folders that sentence-transformers itself opens."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,25 +15,41 @@ from milepost.errors import ModelError
 from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_transformer import (
     LandmarkTransformer,
+    LmkSettings,
     Row,
     chunks,
     insert,
     pad,
     pool,
 )
-from support.tiny_models import TEXTS, encoder
+from support.tiny_models import CLS, SEP, TEXTS, encoder
 
-C, M = 1, 2
+C, M, PAD = 1, 2, 0
+Z = [11, 12, 13, 14, 15, 16, 17]
 
 
-def lmk_of(folder: Path, **fields: Any) -> LandmarkTransformer:
-    """The small tokenizer's network, with other settings."""
-    lmk = read_folder(encoder(folder), granularity=6, limit=64)
-    return LandmarkTransformer(lmk.backbone, lmk.tokenizer, replace(lmk.settings, **fields))
+def settings_of(**fields: Any) -> LmkSettings:
+    """Settings for the small tokenizer."""
+    usual: dict[str, Any] = {"bos_ids": (CLS,), "landmark": SEP, "granularity": 6, "limit": 64}
+    return LmkSettings(**usual | fields)
+
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"granularity": "sentences", "longest": 9},
+    {"unit_landmarks": True},
+    {"normalized": False, "query_prompt": "dog: ", "document_prompt": "cat: "},
+]
 
 
 def row_of(content: list[int], g: int, limit: int = 32) -> Row:
     return insert(chunks(content, g), bos_ids=[C], landmark=M, limit=limit)
+
+
+def states_of(ids: torch.Tensor) -> torch.Tensor:
+    """The state of position ``i`` is ``(i, i²)``."""
+    at = torch.arange(ids.shape[1], dtype=torch.float32)
+    return torch.stack([at, at**2], dim=-1).expand(len(ids), -1, -1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,9 +79,8 @@ def test_sums_are_float32(dtype: torch.dtype) -> None:
 
 
 def test_states_of_padding_do_not_matter() -> None:
-    ids, *masks = pad([row_of([11, 12, 13, 14, 15, 16, 17], 3), row_of([11], 3)], 0)
-    at = torch.arange(ids.shape[1], dtype=torch.float32)
-    states = torch.stack([at, at**2], dim=-1).repeat(2, 1, 1)
+    ids, *masks = pad([row_of(Z, 3), row_of([11], 3)], PAD)
+    states = states_of(ids).clone()
     states[1, 3:] = float("nan")
     assert pool(states, *masks)[1].tolist() == [2.0, 4.0]
 
@@ -76,22 +91,25 @@ pytestmark = pytest.mark.filterwarnings("default")
 library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
 
 
+@pytest.fixture
+def source(tmp_path: Path) -> tuple[object, object]:
+    folder = encoder(tmp_path / "source")
+    return (
+        transformers.AutoModel.from_pretrained(folder),
+        transformers.AutoTokenizer.from_pretrained(folder),
+    )
+
+
 def opened(folder: Path) -> object:
     return library.SentenceTransformer(str(folder), device="cpu", trust_remote_code=True)
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        {"granularity": "sentences", "longest": 9},
-        {"unit_landmarks": True},
-        {"normalized": False, "query_prompt": "dog: ", "document_prompt": "cat: "},
-    ],
-)
-def test_written_opened_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
+@pytest.mark.parametrize("number", range(len(VARIANTS)))
+def test_written_opened_and_read_again(
+    tmp_path: Path, source: tuple[object, object], number: int
+) -> None:
     """The library alone, and what it saves, give the vectors that were written."""
-    lmk = lmk_of(tmp_path / "source", **fields)
+    lmk = LandmarkTransformer(*source, settings_of(**VARIANTS[number]))
     (tmp_path / "out.part").mkdir()  # a write that was killed
     write_folder(lmk, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
@@ -113,12 +131,12 @@ def test_written_opened_and_read_again(tmp_path: Path, fields: dict[str, Any]) -
         assert np.array_equal(again.model().encode_document(TEXTS), documents)
 
 
-def test_shorter_rows_and_train_mode(tmp_path: Path) -> None:
+def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, object]) -> None:
     """``max_seq_length`` can be lowered; train mode does not change where landmarks stand."""
-    write_folder(lmk_of(tmp_path / "source"), tmp_path / "out")
+    write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
     model = opened(tmp_path / "out")
     model.max_seq_length = 20
-    want = lmk_of(tmp_path / "shorter", limit=20).model().encode_document(TEXTS)
+    want = LandmarkTransformer(*source, settings_of(limit=20)).model().encode_document(TEXTS)
     assert np.abs(model.encode(TEXTS) - want).max() < 1e-6
     model.train()
     features = [model.preprocess(TEXTS)["landmark_mask"] for _ in range(4)]

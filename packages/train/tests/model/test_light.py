@@ -9,10 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+import milepost
+from milepost.encoder import Encoder
 from milepost.encoder.engine.folder import find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 from milepost_train.batches import assemble
-from milepost_train.model import Checkpoint, LandmarkEncoder, export, open_checkpoint
+from milepost_train.model import (
+    Checkpoint,
+    LandmarkEncoder,
+    export,
+    load_checkpoint,
+    open_checkpoint,
+)
 from milepost_train.model.checkpoint import cover
 from milepost_train.model.export import (
     BLOCK,
@@ -21,7 +30,7 @@ from milepost_train.model.export import (
     with_packed_table,
     with_rounded_table,
 )
-from milepost_train.model.landmark_encoder import Reading
+from milepost_train.model.landmark_encoder import Reading, TorchEngine
 from milepost_train.model.light import Light, RoundedLight, rounded
 from milepost_train.model.release import SAMPLE, compare
 from support.tiny_models import CONFIGS, random_model, write_checkpoint, write_tokenizer
@@ -73,14 +82,9 @@ def longhand(light: Light, text: list[list[int]]) -> torch.Tensor:
 SENTENCES = st.lists(st.lists(st.integers(5, 199), max_size=6), min_size=1, max_size=20)
 
 
-def test_what_a_network_does_not_have() -> None:
-    """Layers that run again, a table to round, and one that can be packed."""
+def test_it_has_no_layers_that_run_again() -> None:
     with pytest.raises(ModelError, match="leave gradient_checkpointing out"):
         LandmarkEncoder(CONFIG, own_sentence=False).recompute_activations()
-    with pytest.raises(ModelError, match="'bert' has no table"):
-        with_rounded_table(random_model("bert"))
-    with pytest.raises(ModelError, match="4 bits"):
-        with_packed_table(LandmarkEncoder({**CONFIGS["bert"], "hidden_size": 40}))
 
 
 @settings(max_examples=30, deadline=None)
@@ -115,6 +119,11 @@ def test_rounding() -> None:
     assert not isinstance(model.backbone, RoundedLight)
 
 
+def test_only_a_light_model_has_a_table_to_round() -> None:
+    with pytest.raises(ModelError, match="'bert' has no table"):
+        with_rounded_table(random_model("bert"))
+
+
 def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
     model = light()
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
@@ -124,6 +133,7 @@ def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
     again = open_checkpoint(folder)
     text = [[7, 8, 9], [10], [11, 12]]
     assert torch.equal(vectors(again.model, text), vectors(model, text))
+    assert torch.equal(vectors(load_checkpoint(folder), text), vectors(model, text))
     assert again.reading.bos_token == ""
     assert not again.model.own_sentence
     cover(again.model, 205, near=LANDMARK)
@@ -136,8 +146,9 @@ def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
 def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
     model = light()
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
-    settings = {"bos_token": "", "window": 64, "left": 16, "right": 16, "longest": 30}
+    sizes = {"window": 64, "left": 16, "right": 16, "longest": 30}
     folder = tmp_path / "model"
+    settings = {"bos_token": "", **sizes}
     small = with_rounded_table(model)
     manifest = export(small, tokenizer, folder, name="s", f32=False, bf16=True, settings=settings)
     assert manifest.dimensions == 16
@@ -146,7 +157,24 @@ def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
     assert found.precisions == ("bf16",)
     assert compare(model, found, SAMPLE)[0].holds
     # Beside the rounding nothing differs: the same weights in torch give the same vectors.
-    assert compare(small, found, SAMPLE)[0].least > 0.998
+    exact = Encoder(found, TorchEngine(with_rounded_table(model)))
+    graph = Encoder(found, OpenVinoEngine(found.graph(), cache=None, threads=1))
+    for text in SAMPLE:
+        cosines = (exact.encode(text).vectors * graph.encode(text).vectors).sum(-1)
+        assert cosines.min() > 0.998
+    assert graph.encode("").vectors.shape == (0, 16)
+
+
+def test_the_one_that_ships_is_small_and_is_found_by_name() -> None:
+    folder = find_model("landmark-light")
+    assert sum(file.stat().st_size for file in folder.path.iterdir()) <= 8_000_000
+    model = milepost.load("landmark-light", cache=False, threads=1)
+    text = "The queen lays the eggs. Frost came early that year. Who paid for the voyage?"
+    landmarks = model.encode(text)
+    assert landmarks.vectors.shape == (3, 256)
+    assert landmarks.tokens_read == landmarks.tokens_given
+    scores = landmarks.vectors @ model.encode_query("When was it cold?")
+    assert scores.argmax() == 1
 
 
 def widened(table: torch.Tensor) -> torch.Tensor:
@@ -180,4 +208,17 @@ def test_the_exported_graph_reads_the_packed_table(tmp_path: Path) -> None:
         export(each, tokenizer, tmp_path / name, name=name)
     sizes = [(tmp_path / n / "openvino_f32.bin").stat().st_size for n in ("wide", "small")]
     assert sizes[0] - sizes[1] == pytest.approx(200 * 32 * (4 - 4.5 / 8), rel=0.02)
-    assert compare(small, find_model(tmp_path / "small"), SAMPLE)[0].holds
+    ids = torch.tensor([[1, 7, 2, 199, 100, 2], [1, 5, 6, 2, 0, 0]], dtype=torch.int32)
+    sentences = torch.tensor([[0, 1, 1, 2, 2, 2], [0, 1, 1, 1, -1, -1]], dtype=torch.int32)
+    marks = torch.tensor([[2, 5], [3, 0]], dtype=torch.int32)
+    with torch.no_grad():
+        wanted = small(ids, sentences, marks).numpy()
+    engine = OpenVinoEngine(tmp_path / "small" / "openvino_f32.xml", cache=None)
+    found = engine.run(ids.numpy(), sentences.numpy(), marks.numpy())
+    np.testing.assert_allclose(found[0], wanted[0], atol=1e-5)
+    np.testing.assert_allclose(found[1, 0], wanted[1, 0], atol=1e-5)
+
+
+def test_what_cannot_be_packed_is_refused() -> None:
+    with pytest.raises(ModelError, match="4 bits"):
+        with_packed_table(LandmarkEncoder({**CONFIGS["bert"], "hidden_size": 40}))

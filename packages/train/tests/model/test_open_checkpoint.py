@@ -8,7 +8,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from milepost.errors import InputError, ModelError
-from milepost_train.model import open_checkpoint
+from milepost_train.model import load_checkpoint, open_checkpoint
 from milepost_train.model.release import window_sizes
 from milepost_train.model.special import choose_landmark, special_tokens
 from support.tiny_models import tiny_folder, tiny_tokenizer
@@ -60,6 +60,7 @@ def test_what_was_said_is_kept(tmp_path: Path) -> None:
     again = open_checkpoint(tmp_path / "saved")
     assert again.reading == opened.reading
     assert not again.model.causal
+    assert not load_checkpoint(tmp_path / "saved").causal
     assert open_checkpoint(tmp_path / "saved", bidirectional=False).model.causal
 
 
