@@ -56,24 +56,6 @@ window = 64
 left = 16
 chunk = 2
 """
-PARTS = """
-[[stage]]
-steps = {}
-warm_up = 0
-rate = 1e-3
-[[stage.part]]
-kind = "marked"
-distil = 0
-documents = 1
-questions = 1
-hard = 1
-windows = [64]
-[[stage.part]]
-kind = "pairs"
-pairs = 5
-"""
-"""A stage of two parts; a step of the first has one or two windows."""
-
 CHECK = """
 [check]
 tasks = ["task"]

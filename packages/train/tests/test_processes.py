@@ -20,12 +20,33 @@ from milepost_train.config import read_config
 from milepost_train.processes import Processes, joined
 from milepost_train.run import train
 from support.cli_process import python, started
-from support.tiny_runs import CHECK, MERGED, PARTS, write_run
+from support.tiny_runs import CHECK, MERGED, write_run
 
 pytestmark = pytest.mark.xdist_group("processes")
 
 
-STAGES = f"{MERGED}warm_up = 0\n{PARTS.format(12)}chunk = 2\n"
+STAGES = (
+    MERGED
+    + """warm_up = 0
+
+[[stage]]
+steps = {steps}
+warm_up = 0
+rate = 1e-3
+[[stage.part]]
+kind = "marked"
+distil = 0
+documents = 1
+questions = 1
+hard = 1
+windows = [64]
+[[stage.part]]
+kind = "pairs"
+pairs = 5
+chunk = 2
+"""
+)
+
 
 PAIRS = """
 import os, sys
@@ -52,9 +73,12 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Model, data with a wrong line, and a configuration of enough steps to kill a run between."""
+    """Model, data and configuration; a step of ``marked`` has one or two windows, fewer than three.
+
+    A line of the data is wrong. There are enough steps to kill a run in between.
+    """
     folder = tmp_path_factory.mktemp("home")
-    write_run(folder, CHECK, stages=STAGES, log_every=1, save_every=3)
+    write_run(folder, CHECK, stages=STAGES.format(steps=12), log_every=1, save_every=3)
     config = folder / "run.toml"
     config.write_text(config.read_text().replace("every = 20", "every = 100"))
     with (folder / "pairs.jsonl").open("a") as file:

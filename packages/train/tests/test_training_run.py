@@ -16,9 +16,21 @@ from milepost_train.run import opened, train
 from milepost_train.run_folder import RunFolder
 from support.files import write_lines
 from support.tiny_models import CAUSAL, tiny_folder
-from support.tiny_runs import CHECK, MERGED, PARTS, write_run
+from support.tiny_runs import CHECK, MERGED, write_run
 
-STAGES = PARTS.format(3)
+STAGES = """
+[[stage]]
+steps = 3
+warm_up = 0
+rate = 1e-3
+[[stage.part]]
+kind = "marked"
+distil = 0
+windows = [64]
+[[stage.part]]
+kind = "pairs"
+pairs = 4
+"""
 ALL = f"""{MERGED}
 [[stage]]
 kind = "marked"
@@ -27,7 +39,20 @@ warm_up = 0
 distil = 0
 alpha = 0.5
 windows = [64]
-{PARTS.format(2)}weight = 9
+
+[[stage]]
+steps = 2
+warm_up = 0
+rate = 1e-3
+[[stage.part]]
+kind = "pairs"
+pairs = 4
+weight = 9
+[[stage.part]]
+kind = "marked"
+distil = 0
+alpha = 0.3
+windows = [64]
 """
 LORA = "\n[lora]\nrank = 2\n"
 

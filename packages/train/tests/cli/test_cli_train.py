@@ -34,6 +34,9 @@ def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> Non
     assert (tmp_path / "run" / "config.toml").read_text() == file.read_text()
     exported = cli(*shlex.split(export)[1:])
     assert exported.exit_code == 0, exported.stderr
+    (tmp_path / "text.txt").write_text("The cat sat on the mat. A dog sat on the tree.")
+    model = tmp_path / "run" / "model"
+    assert cli("search", "who sat?", tmp_path / "text.txt", "--model", model).exit_code == 0
 
 
 def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:
