@@ -1,5 +1,6 @@
 """The check of a run, prefixes, and the example."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,26 +92,29 @@ def test_every_question_has_it_and_no_sentence(tmp_path):
         for reading in (base, replace(base, query_prefix=PREFIX))
     )
     reader = Tokenizer(load_tokenizer(tmp_path / "init"), "[CLS]", "[SEP]")
-    settings = CheckSettings((tmp_path / "task",))
-    bare, asked = (load_check(settings, reader, SHAPE, prefix) for prefix in ("", PREFIX))
     first = reader.encode([PREFIX])[0].ids
     assert len(first) == 3
-    for before, after in (
-        (plain.questions, made.questions),
-        (plain.pairs, made.pairs),
-        (bare.questions, asked.questions),
-    ):
-        assert before
-        for one, other in zip(before, after, strict=True):
+    for kind in ("questions", "pairs"):
+        both = list(zip(getattr(plain, kind), getattr(made, kind), strict=True))
+        assert both
+        for one, other in both:
             assert other.ids.tolist() == [*first, *one.ids]
             assert other.words == one.words  # which a teacher reads
     for one, other in zip(plain.texts, made.texts, strict=True):
         assert one.ids.tolist() == other.ids.tolist()
+    tokenizer, shape = reader, WindowSize(64, 16, 8, 41)
+    checks = [
+        load_check(CheckSettings((tmp_path / "task",)), tokenizer, shape, prefix)
+        for prefix in ("", PREFIX)
+    ]
+    for one, other in zip(*(check.questions for check in checks), strict=True):
+        assert other.ids.tolist() == [*first, *one.ids]
 
 
 def test_the_checkpoint_keeps_it(tmp_path):
     config = read_config(write_run(tmp_path, CHECK, stages=STAGE, query_prefix=PREFIX))
     done = train(config)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["query_prefix"]
     assert open_checkpoint(done.checkpoint).reading.query_prefix == PREFIX
     for prefix, wanted in ((None, PREFIX), ("", ""), ("the ", "the ")):
         file = write_run(tmp_path, stages=STAGE, init="run/checkpoint", query_prefix=prefix)
@@ -124,6 +128,8 @@ def test_a_prefix_without_room_for_a_question(tmp_path):
     file = write_run(tmp_path, windows, query_prefix="cat " * 11)
     with pytest.raises(InputError, match="query_prefix has 11 tokens"):
         opened(read_config(file))
+    with pytest.raises(InputError, match="query_prefix"):
+        read_config(write_run(tmp_path, query_prefix=7))
 
 
 ROOT = Path(__file__).parents[3]

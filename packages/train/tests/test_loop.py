@@ -167,8 +167,12 @@ def test_a_loss_at_its_floor() -> None:
     assert line.startswith("750: collapse: ")
     assert "the loss is 4.138, and mere guessing costs 4.159" in line
     assert "cosine" not in line
+    assert all(word in line for word in ("rate", "warm_up", "temperature", "batches"))
     assert said(CollapseAlarm(warm_up=500), readings[:14]) == []
-    # The spread alone is enough: distillation may keep the loss from its floor.
+
+
+def test_landmarks_that_are_alike() -> None:
+    """The spread alone is enough: distillation may keep the loss from its floor."""
     (line,) = said(CollapseAlarm(warm_up=0), [reading(0.5, 0.99)] * 9)
     assert "different landmarks have a mean cosine of 0.990;" in line
 

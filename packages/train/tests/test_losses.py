@@ -230,42 +230,56 @@ def test_a_prefix_of_zeros_stays_finite() -> None:
 
 
 def network(*, dropout: float = 0.0) -> object:
-    """A small encoder of rows of eight numbers, the same each time."""
+    """A small encoder of rows of six numbers, the same each time."""
     with torch.random.fork_rng():
         torch.manual_seed(3)
         return torch.nn.Sequential(
-            torch.nn.Linear(8, 32),
+            torch.nn.Linear(6, 32),
             torch.nn.GELU(),
             torch.nn.Dropout(dropout),
             torch.nn.Linear(32, 8),
         )
 
 
+def inputs(seed: int, rows: int) -> object:
+    return torch.randn(rows, 6, generator=torch.Generator().manual_seed(seed))
+
+
 def contrast(queries: object, documents: object) -> object:
-    return over_prefixes(plain, (queries, documents), (4, 8))
+    def loss(asking: object, read: object) -> object:
+        own = torch.arange(len(asking))
+        return torch.nn.functional.cross_entropy(similarities(asking, read) / 0.1, own)
+
+    return over_prefixes(loss, (queries, documents), (4, 8))
 
 
 def gradients(model: object) -> list:
     return [p.grad.clone() for p in model.parameters()]
 
 
+def in_one_graph(model: object, groups: list, loss: object) -> tuple:
+    """Value and gradients with every chunk's graph kept to the end."""
+    model.zero_grad()
+    value = loss(*(torch.cat([model(chunk) for chunk in group]) for group in groups))
+    value.backward()
+    return value.item(), gradients(model)
+
+
 def test_dropout_falls_the_same_way_twice() -> None:
     """Under dropout, gradients are those of the masks of the first pass, and draws go on after."""
-    model = network(dropout=0.5)
-    groups = [rows_of(1, 12).float().split(4), rows_of(2, 12).float().split(5)]
+    model, groups = network(dropout=0.5), [inputs(1, 12).split(4), inputs(2, 12).split(5)]
 
     def noisy(queries: object, documents: object) -> object:
         return contrast(queries, documents + 0.1 * torch.randn(12, 8))
 
     torch.manual_seed(11)
-    wanted = noisy(*(torch.cat([model(chunk) for chunk in group]) for group in groups))
-    wanted.backward()
-    exact, following = gradients(model), torch.rand(3)
+    wanted, exact = in_one_graph(model, groups, noisy)
+    following = torch.rand(3)
     model.zero_grad()
     torch.manual_seed(11)
     value = backward(model, groups, noisy)
     assert torch.equal(torch.rand(3), following)
-    assert value.item() == pytest.approx(wanted.item(), rel=1e-6)
+    assert value.item() == pytest.approx(wanted, rel=1e-6)
     for one, other in zip(gradients(model), exact, strict=True):
         assert torch.allclose(one, other, rtol=0, atol=1e-6)
 
@@ -283,8 +297,7 @@ def most_held(rows: int, chunk: int) -> int:
         weakref.finalize(output, release, len(output))
 
     model[0].register_forward_hook(hold)
-    groups = [rows_of(seed, rows).float().split(chunk) for seed in (1, 2)]
-    backward(model, groups, contrast)
+    backward(model, [inputs(1, rows).split(chunk), inputs(2, rows).split(chunk)], contrast)
     assert now[0] == 0  # nothing is left behind
     return most[0]
 

@@ -50,8 +50,7 @@ def test_what_it_tells(teacher: Any, changes: dict[str, Any]) -> None:
     assert parts["loss"] == pytest.approx(parts["contrast"] + 0.7 * away + ranked, rel=1e-5)
     assert all(math.isfinite(value) for value in parts.values())
     assert student.gradients().abs().max() > 0
-    row = torch.nn.functional.normalize(torch.ones(1, 32)).requires_grad_()
-    alike = objective.step(lambda batch: row.repeat(len(batch.owners), 1), Random(3))
+    alike = objective.step(lambda batch: _alike(len(batch.owners)), Random(3))
     assert alike["loss"] == pytest.approx(alike["floor"], abs=1e-4)
     assert alike["spread"] == pytest.approx(1.0)
 
@@ -76,6 +75,11 @@ def test_the_ranking_of_a_step_by_hand(teacher: Any) -> None:
         terms.append((truth.exp() * (truth - scores[row][used].log_softmax(0))).sum().item())
     assert parts["rank"] == pytest.approx(np.mean(terms), rel=1e-4)
     assert parts["loss"] == pytest.approx(parts["contrast"] + 0.5 * parts["rank"], rel=1e-5)
+
+
+def _alike(count: int) -> Any:
+    row = torch.nn.functional.normalize(torch.ones(32), dim=0)
+    return row.repeat(count, 1).requires_grad_()
 
 
 def test_context_vectors_have_a_contrast_of_their_own() -> None:
@@ -144,8 +148,9 @@ def sides(stage: MarkedStage, material: Any, asked: list[int]) -> Any:
     owners = [(t, n) for t in (0, 1) for n in range(len(material.texts[t].spans))]
     questions = [material.questions[n] for n in asked]
     found = candidates(questions, np.array(owners), material.texts, stage)
-    both = [[{owners[n] for n in np.flatnonzero(row)} for row in each] for each in found]
-    return both, set(owners)
+    return [[{owners[n] for n in np.flatnonzero(row)} for row in each] for each in found], set(
+        owners
+    )
 
 
 def test_who_is_a_negative() -> None:

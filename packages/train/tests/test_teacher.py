@@ -14,7 +14,7 @@ from tokenizers import Tokenizer as Backend
 from milepost.encoder.engine.folder import SHIPPED
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError, ModelError
-from milepost_train.batches import windows_of
+from milepost_train.batches import queries_of, windows_of
 from milepost_train.check import vectors_of
 from milepost_train.config import DataSettings
 from milepost_train.data import tokenize
@@ -85,6 +85,14 @@ def test_a_long_sentence_is_the_mean_of_its_pieces(folder: Path, teacher: Any) -
     mean = read.vectors[1:-1].mean(axis=0)
     assert np.allclose(vectors[1], mean / np.linalg.norm(mean), atol=2e-3)
     assert np.allclose(vectors[[0, 2]], read.vectors[[0, -1]], atol=2e-3)
+
+
+def test_questions_are_one_sentence(folder: Path, teacher: Any) -> None:
+    ids = teacher.encoder.tokenizer.encode(["where sat it"])[0].ids
+    model = open_checkpoint(folder).model
+    with torch.no_grad():
+        own = vectors_of(model, queries_of([np.array(ids, np.int32)], 2, 3))
+    assert np.allclose(teacher.of_questions(["where sat it"]), own, atol=2e-3)
 
 
 def test_what_its_vectors_hang_on(folder: Path, teacher: Any, tmp_path: Path) -> None:
@@ -206,7 +214,7 @@ def test_targets_are_kept(saved: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_as_sentence_transformers_saves_it(tmp_path: Path) -> None:
-    """The folder's own settings: prompts and length."""
+    """The folder's own settings: prompts, length and pooling."""
     made = sentence_transformer(tmp_path / "st", prompts={"query": "the ", "document": ""})
     (made / "sentence_bert_config.json").write_text('{"max_seq_length": 10}')
     teacher = MeanTeacher(made)
@@ -217,6 +225,10 @@ def test_as_sentence_transformers_saves_it(tmp_path: Path) -> None:
     ids = read_by(made, long).ids.tolist()[:8]
     (vector,) = teacher.of_sentences(read_by(made, long))
     assert close(vector, state_of(made, [2, *ids, 3]).mean(0))
+    pooling = '{"pooling_mode": "cls", "word_embedding_dimension": 16}'
+    (made / "1_Pooling" / "config.json").write_text(pooling)
+    (vector,) = MeanTeacher(made).of_questions(["cat"])
+    assert close(vector, asked[0])
     (made / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="cannot be read"):
         MeanTeacher(made)

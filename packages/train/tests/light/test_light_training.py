@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -21,7 +20,6 @@ from milepost_train.light import (
     CONFIG,
     HOLD_OUT,
     SIZES,
-    STAGE,
     TASKS,
     Distilled,
     Projected,
@@ -38,6 +36,7 @@ from milepost_train.material import Material
 from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.light import Light
 from milepost_train.model.release import release
+from milepost_train.settings import MarkedStage
 from milepost_train.teacher import Targets
 from support.files import write_lines
 from support.tiny_models import LIGHT_CONFIG, write_checkpoint
@@ -45,6 +44,15 @@ from support.tiny_models import LIGHT_CONFIG, write_checkpoint
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
 TINY = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}
 ENGINE = FakeEngine(WIDTH, VOCABULARY)
+STAGE = MarkedStage(
+    documents=4,
+    hard=0,
+    windows=(60,),
+    open_tasks=("trials",),
+    distil=4.0,
+    distil_questions=1.0,
+    rank=1.0,
+)
 
 
 def text_of(sentences: list[list[int]], name: str = "") -> Text:
@@ -122,8 +130,7 @@ def test_frequent_tokens_begin_short() -> None:
 def test_it_begins_well_and_learns(material: Material) -> None:
     """The linear map alone brings landmarks nearer to their targets; then every part falls."""
     model = model_of(material)
-    stage = replace(STAGE, documents=4, windows=(60,), open_tasks=("trials",))
-    objective = Distilled(stage, material)
+    objective = Distilled(STAGE, material)
 
     def parts() -> dict[str, float]:
         found = objective.step(lambda batch: vectors_of(model, batch), Random(3))

@@ -47,9 +47,18 @@ def test_lightgbm_itself_says_the_same(tmp_path, seed):
     columns[:, 1] = random.integers(0, 3, 2000)  # thresholds between whole numbers, and zero
     columns[:, 2] = np.round(columns[:, 2], 1)  # many ties
     wanted = columns[:, 0] * columns[:, 1] + columns[:, 2] + random.standard_normal(2000) > 0
-    settings = {"objective": "binary", "num_leaves": 8, "min_data_in_leaf": 20}
-    settings |= {"num_threads": 1, "seed": seed, "verbose": -1}
-    booster = lightgbm.train(settings, lightgbm.Dataset(columns, wanted.astype(float)), 40)
+    booster = lightgbm.train(
+        {
+            "objective": "binary",
+            "num_leaves": 8,
+            "min_data_in_leaf": 20,
+            "num_threads": 1,
+            "seed": seed,
+            "verbose": -1,
+        },
+        lightgbm.Dataset(columns, wanted.astype(float)),
+        40,
+    )
     dumped = booster.dump_model()
     means = [mean_below(tree["tree_structure"])[0] for tree in dumped["tree_info"]]
     dumped["tree_info"] += [{"tree_structure": {"leaf_value": 0.25}}]  # found nothing to ask
