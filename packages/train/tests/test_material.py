@@ -34,6 +34,8 @@ def data(tmp_path: Path) -> DataSettings:
             {"id": "a", "title": "The cat", "text": TEXT, "ignore": [[0, 7]]},
             {"id": "q", "document": "a", "question": "where sat the cat?",
              "spans": [[9, 32]], "split": "train"},
+            {"id": "r", "document": "a", "question": "where is nobody?",
+             "spans": [[1000, 1002]], "split": "train"},
         ],
     )  # fmt: skip
     pairs = write_lines(
@@ -68,6 +70,13 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     assert found == ["The dog sat by the tree."]
     assert second.negatives == ()
     assert (material.bos_id, material.landmark) == (2, 3)
+    (bad,) = material.report.bad
+    assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
+    assert [line.partition(": ")[2] for line in material.report.lines()] == [
+        "1 question, 1 document asked of, 1 bad line",
+        "2 pairs",
+        "1 negative, 1 negative of questions that are not read",
+    ]
     assert told[0] == ("reading cats.jsonl", 0, 3)
     assert len(told) == 3
 

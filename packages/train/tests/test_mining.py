@@ -4,6 +4,8 @@ import json
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost.language.terms import terms
@@ -41,23 +43,34 @@ def words(text):
 
 
 def test_each_reason_by_hand():
-    said = [words("The queen of the hive lays all the eggs.")]
+    evidence = Evidence(0.6, [words("The queen of the hive lays all the eggs.")])
     good = "Drones leave the hive in early summer."
 
-    def why(text=good, score=0.1, near=None, aside=False, positive=0.6):
-        candidate = Candidate("d", (0, 9), text, score, near, aside)
-        return reason(candidate, Evidence(positive, said), Limits())
+    def why(text=good, score=0.1, near=None, aside=False):
+        return reason(Candidate("d", (0, 9), text, score, near, aside), evidence, Limits())
 
     assert why() == why(near=2) == why(score=0.57) == ""
     assert why(near=1) == BESIDE
     assert why(aside=True) == SET_ASIDE
     assert why("See there.") == SHORT
     assert why(score=0.571) == LIKE_EVIDENCE
-    # The margin lies below a score of the evidence that is negative, too.
-    assert why(score=-0.526, positive=-0.5) == ""
-    assert why(score=-0.524, positive=-0.5) == LIKE_EVIDENCE
     assert why("All of the eggs the queen lays in the hive.") == SAME_WORDS
     assert why("The queen lays all eggs.") == SAME_WORDS  # a part of it
+
+
+@given(
+    positive=st.floats(-1, 1), score=st.floats(-1, 1),
+    below=st.floats(0.1, 1),
+)  # fmt: skip
+def test_the_margin_lies_below_the_positive_whatever_its_sign(positive, score, below):
+    """No candidate passes that scores above the evidence, be its score negative."""
+    evidence = Evidence(positive, [words("entirely other words stand here now")])
+    candidate = Candidate("d", (0, 9), "Drones leave the hive in early summer.", score)
+    passes = not reason(candidate, evidence, Limits(below=below))
+    if passes:
+        assert score <= positive
+    if positive > 0:
+        assert passes == (score <= positive - (1 - below) * positive)
 
 
 def test_rankings_take_turns():
@@ -106,8 +119,10 @@ def test_negatives_of_a_question(tmp_path):
     out = tmp_path / "out.jsonl"
     mined = mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
     (row,) = rows(out)
-    asked = {name: value for name, value in question().items() if name != "split"}
-    assert {name: row[name] for name in asked} == asked
+    assert {k: row[k] for k in ("id", "question", "document", "spans")} == {
+        "id": "q", "question": "What does the queen of the hive lay?", "document": "bees",
+        "spans": [[0, 40]],
+    }  # fmt: skip
     texts = {"bees": BEES, "ships": SHIPS}
     told = {texts[n["document"]][slice(*n["span"])]: n["by"] for n in row["negatives"]}
     assert told["The old queen leaves the hive with a swarm."] == "both"
@@ -123,15 +138,24 @@ def test_negatives_of_a_question(tmp_path):
     assert {k: mined.counts[f"negatives by {k}"] for k in by} == by
     assert not mined.bad
     # Scores are those of the encoder.
-    query = ENCODER.encode_query(row["question"])
-    marks = {name: ENCODER.encode(text) for name, text in texts.items()}
+    asked = ENCODER.encode_query(row["question"])
+    for name, text in texts.items():
+        marks = ENCODER.encode(text)
+        for negative in row["negatives"]:
+            if negative["document"] == name:
+                at = [int(a) for a, _ in marks.spans].index(negative["span"][0])
+                assert negative["score"] == pytest.approx(
+                    float(marks.vectors[at] @ asked), abs=5e-3
+                )
+    assert row["positive"] == pytest.approx(
+        float(ENCODER.encode(BEES).vectors[0] @ asked), abs=5e-3
+    )
 
-    def cosine(document, start):
-        at = marks[document].spans[:, 0].tolist().index(start)
-        return pytest.approx(float(marks[document].vectors[at] @ query), abs=5e-3)
 
-    assert row["positive"] == cosine("bees", 0)
-    assert all(n["score"] == cosine(n["document"], n["span"][0]) for n in row["negatives"])
+def test_only_the_own_document(tmp_path):
+    out = tmp_path / "out.jsonl"
+    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER, Limits(collection=0))
+    assert {n["document"] for n in rows(out)[0]["negatives"]} == {"bees"}
 
 
 def test_what_is_set_aside_is_no_negative(tmp_path):

@@ -13,6 +13,7 @@ from milepost_train.config import DataSettings
 from milepost_train.loading import PAIRS, Report, Texts, existing, load_task, task_files
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
+from support.files import write_lines
 from support.tiny_runs import write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."
@@ -25,7 +26,7 @@ QUESTIONS: list[dict[str, Any]] = [
     {"id": "2", "document": "b", "question": "who?", "spans": [[10, 40]], "split": "train"},
     {"id": "3", "document": "b", "question": "stops?", "spans": [[45, 54]], "split": "dev"},
 ]
-FORMS = ["parquet", "saved", "folder", "two parquet", "two saved", "two folders"]
+FORMS = ["lines", "parquet", "saved", "folder", "two parquet", "two saved", "two folders"]
 
 
 def table(rows: list[dict[str, Any]]) -> Any:
@@ -37,7 +38,10 @@ def write(folder: Path, form: str, *parts: tuple[str, list[dict[str, Any]]]) -> 
     if not form.startswith("two"):
         parts = (("own", [row for _, rows in parts for row in rows]),)
     for name, rows in parts:
-        if form.endswith("parquet"):
+        if form == "lines":
+            kept = [{k: v for k, v in row.items() if v is not None} for row in rows]
+            write_lines(folder / f"{name}.jsonl", kept)
+        elif form.endswith("parquet"):
             table(rows).to_parquet(str(folder / f"{name}.parquet"))
         elif form.endswith("saved"):
             table(rows).save_to_disk(str(folder / name))
@@ -49,7 +53,7 @@ def write(folder: Path, form: str, *parts: tuple[str, list[dict[str, Any]]]) -> 
                 table(some).to_parquet(str(folder / name / f"train-{n}.parquet"))
     if form.startswith("two"):
         return folder
-    return folder / ("own.parquet" if form == "parquet" else "own")
+    return folder / {"lines": "own.jsonl", "parquet": "own.parquet"}.get(form, "own")
 
 
 @pytest.mark.parametrize("form", FORMS)

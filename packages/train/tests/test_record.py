@@ -10,7 +10,6 @@ import pytest
 
 from milepost.errors import UnreadableFile
 from milepost_train.record import AROUND, describe, differences
-from support.files import write_files
 
 SETTINGS = {
     "rate": 0.1,
@@ -23,7 +22,7 @@ SETTINGS = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A task of two files, a file of pairs, and weights."""
-    files = {
+    for name, text in {
         "task/documents.jsonl": "{}\n",
         "task/questions.jsonl": "{}\n{}\n",
         "task/.hidden": "no",
@@ -31,8 +30,10 @@ def folder(tmp_path: Path) -> Path:
         "init/model.safetensors": "weights",
         "init/1_Pooling/config.json": "{}",
         "init/onnx.onnx": "not read",
-    }
-    return write_files(tmp_path, files)
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
 
 
 def record(folder: Path, **changes: Any) -> dict[str, Any]:

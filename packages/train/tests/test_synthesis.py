@@ -16,7 +16,13 @@ from milepost.testing import fake_encoder
 from milepost.types import Document
 from milepost_eval.tasks import load
 from milepost_train.generated import Source
-from milepost_train.synthesis import Asking, copies, excerpts, question_in, synthesize
+from milepost_train.synthesis import (
+    Asking,
+    copies,
+    excerpts,
+    question_in,
+    synthesize,
+)
 from support.chat_server import serving
 from support.files import write_lines
 
@@ -25,6 +31,10 @@ TEXT = "".join(
     f"Keeper {n}{n} paints hive {n}{n} with colour {n}{n} before spring comes. "
     for n in "abcdefghijkl"
 )
+
+
+def endpoint(chat, **options):
+    return Endpoint(chat.url, "small", **{"wait_s": 0.001, "timeout_s": 5.0, **options})
 
 
 @pytest.mark.parametrize(
@@ -90,6 +100,11 @@ def test_excerpts_on_any_text(text, per_document, seed):
             assert each.marked[0][1] < each.marked[1][0]
 
 
+def documents(folder, texts):
+    lines = ({"id": name, "text": text, "title": "Hives", "licence": "CC0"} for name, text in texts)
+    return write_lines(folder / "documents.jsonl", lines)
+
+
 def marked_in(body):
     return [part.partition(">>>")[0] for part in body["messages"][-1]["content"].split("<<<")[1:]]
 
@@ -102,12 +117,11 @@ def good(number, body):
 
 def made_by(tmp_path, reply, texts=(("bees", TEXT),), out="out.jsonl", **asking):
     """Run against a server; returns the result, the rows, the server."""
-    lines = [{"id": name, "text": text, "title": "Hives", "licence": "CC0"} for name, text in texts]
-    path = write_lines(tmp_path / "documents.jsonl", lines)
-    asking = Asking(**{"kinds": ("plain",), "longest": 1, "top": 3, **asking})
     with serving(reply) as chat:
-        model = Endpoint(chat.url, "small", wait_s=0.001, timeout_s=5.0)
-        found = synthesize([path], tmp_path / out, model, ENCODER, asking)
+        found = synthesize(
+            [documents(tmp_path, texts)], tmp_path / out, endpoint(chat), ENCODER,
+            Asking(**{"kinds": ("plain",), "longest": 1, "top": 3, **asking}),
+        )  # fmt: skip
     rows = [json.loads(line) for line in (tmp_path / out).read_text().splitlines()]
     return found, rows, chat
 
@@ -195,3 +209,16 @@ def test_questions_are_not_repeated_across_runs(tmp_path):
     found, rows, _ = made_by(tmp_path, reply, texts, per_document=1, top=0)
     assert found.counts["dropped: asked before"] == 1
     assert [row["id"] for row in rows] == ["a", "a:plain:0"]
+
+
+def test_files_of_any_format_and_folders(tmp_path):
+    """A folder of texts is read as ``milepost index`` reads it; unreadable files are named."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "bees.md").write_text("# Bees\n\n" + TEXT)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    with serving(good) as chat:
+        found = synthesize([folder], tmp_path / "out.jsonl", endpoint(chat), ENCODER,
+                           Asking(kinds=("plain",), longest=1, top=0))  # fmt: skip
+    assert found.counts["documents"] == 1
+    assert [str(error) for error in found.bad if "broken.pdf" in str(error)]
