@@ -41,13 +41,6 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "local_rope_theta": 10000.0,
     },
 }
-CONFIGS["rotary"] = {
-    **CONFIGS["bert"],
-    "num_hidden_layers": 5,
-    "max_position_embeddings": 16_384,
-    "position_embedding_type": "rotary",
-    "local_attention": 8,
-}
 LIGHT_CONFIG: dict[str, Any] = {
     "model_type": "milepost_light",
     "vocab_size": 200,

@@ -28,9 +28,6 @@ def test_worked_by_hand() -> None:
     assert batch.marks.tolist() == [[3, 5], [2, 0]]
     assert batch.used.tolist() == [[True, True], [True, False]]
     assert batch.owners.tolist() == [[0, 0], [0, 1], [1, 1]]
-    bare = windows_of([(0, 0, 2)], [text([2, 1])], None, LANDMARK)
-    assert bare.ids.tolist() == [[1000, 1001, 102, 1002, 102]]
-    assert bare.marks.tolist() == [[2, 4]]
 
 
 @pytest.mark.parametrize("bos_id", ["[CLS]", ""])

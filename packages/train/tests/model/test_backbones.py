@@ -1,30 +1,47 @@
 """The backbones against Hugging Face's own, rotary positions, and the landmark rule longhand."""
 
 import json
+import warnings
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import openvino
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
+from milepost.encoder.engine.manifest import Manifest
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder, load_checkpoint, open_checkpoint
 from milepost_train.model import attention as module
+from milepost_train.model.export import NAMES, convert, fingerprint
 from milepost_train.model.landmark_encoder import Reading
-from support.tiny_models import CONFIGS, random_model, tiny_network, write_checkpoint
+from support.tiny_models import CONFIGS, random_model, randomised, write_checkpoint
 
 
 def reference(kind: str, model: Any) -> Any:
     """The same weights in Hugging Face's implementation."""
     fields = {key: value for key, value in CONFIGS[kind].items() if key != "model_type"}
-    other = tiny_network(kind, **fields)
-    other.load_state_dict(model.backbone.state_dict(), strict=False)  # all but a pooler
-    return other
+    specials = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # transformers' own deprecations
+        if kind == "bert":
+            config = transformers.BertConfig(**fields, attn_implementation="eager")
+            other = transformers.BertModel(config, add_pooling_layer=False)
+        else:
+            config = transformers.ModernBertConfig(
+                **fields, **specials, bos_token_id=2, eos_token_id=3, attn_implementation="eager"
+            )
+            other = transformers.ModernBertModel(config)
+    other.load_state_dict(model.backbone.state_dict())
+    return other.eval()
 
 
 @pytest.mark.parametrize("length", [40, 59])
-@pytest.mark.parametrize("kind", ["bert", "modernbert"])
+@pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
     model = random_model(kind, own_sentence=False)
     ids = torch.randint(5, 200, (2, length))
@@ -130,11 +147,26 @@ def test_a_config_that_cannot_be_used_is_named(
         load_checkpoint(folder)
 
 
+ROTARY = {
+    **CONFIGS["bert"],
+    "num_hidden_layers": 5,
+    "max_position_embeddings": 16_384,
+    "position_embedding_type": "rotary",
+    "local_attention": 8,
+}
+
+
+def rotary_model(**options: Any) -> LandmarkEncoder:
+    torch.manual_seed(5)
+    made: LandmarkEncoder = randomised(LandmarkEncoder({**ROTARY, **options}, own_sentence=False))
+    return made
+
+
 @pytest.mark.parametrize("kind", ["rotary", "modernbert"])
 def test_long_texts_have_the_states_of_the_dense_mask(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = random_model(kind, own_sentence=False)
+    model = rotary_model() if kind == "rotary" else random_model(kind, own_sentence=False)
     ids = torch.randint(5, 200, (2, 70))
     valid = torch.ones(2, 70, dtype=torch.bool)
     valid[1, 50:] = False
@@ -153,8 +185,7 @@ def test_long_texts_have_the_states_of_the_dense_mask(
 
 
 def test_layers_alternate_and_only_distances_count() -> None:
-    model = random_model("rotary", own_sentence=False)
-    assert "embeddings.position_embeddings.weight" not in model.backbone.state_dict()
+    model = rotary_model()
     layers = model.backbone.layers
     assert [layer.reach for layer in layers] == [4, None, 4, None, None]
     assert [layer.theta for layer in layers] == [1e4, 1.6e5, 1e4, 1.6e5, 1.6e5]
@@ -166,3 +197,29 @@ def test_layers_alternate_and_only_distances_count() -> None:
         here = model.backbone(ids, None, None, None)
         there = model.backbone(shifted, valid, None, None)[:, 20:]
     torch.testing.assert_close(here, there, atol=1e-4, rtol=1e-3)
+
+
+def test_a_folder_is_opened_saved_and_exported(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    (folder / "config.json").write_text(json.dumps(ROTARY | {"num_hidden_layers": 3}))
+    checkpoint = open_checkpoint(folder)
+    model = checkpoint.model
+    assert "embeddings.position_embeddings.weight" not in model.backbone.state_dict()
+    checkpoint.save(tmp_path / "again", torch.float32)
+    again = open_checkpoint(tmp_path / "again").model
+    ids = torch.randint(5, 200, (1, 700), dtype=torch.int32)
+    sentences = torch.arange(700, dtype=torch.int32)[None] // 7
+    marks = torch.tensor([[6, 300, 699]], dtype=torch.int32)
+    with torch.no_grad():
+        vectors = model(ids, sentences, marks)
+        torch.testing.assert_close(again(ids, sentences, marks), vectors)
+    exact = {"INFERENCE_PRECISION_HINT": "f32"}
+    compiled = openvino.Core().compile_model(convert(model), "CPU", exact)
+    feed = {name: each.numpy() for name, each in zip(NAMES, (ids, sentences, marks), strict=True)}
+    found = next(iter(compiled(feed).values()))
+    assert float(np.abs(found - vectors.numpy()).max()) < 1e-4
+    other = rotary_model(num_hidden_layers=3, local_attention=16)
+    other.backbone.load_state_dict(model.backbone.state_dict())
+    manifest = Manifest(name="m", fingerprint="", dimensions=model.dimensions)
+    tokenizer = tmp_path / "again" / "tokenizer.json"
+    assert fingerprint(model, tokenizer, manifest) != fingerprint(other, tokenizer, manifest)

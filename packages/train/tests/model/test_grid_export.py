@@ -1,34 +1,76 @@
 """Exports of grids, of shortened vectors, of prefixes of questions and of context vectors."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 
 import milepost
+from milepost.cli.console.options import Settings
 from milepost.encoder import Encoder
 from milepost.encoder.engine import ModelFolder, find_model
-from milepost.encoder.engine.manifest import SENTENCES
+from milepost.encoder.engine.manifest import SENTENCES, read_manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.encoder.reranker import LandmarkReranker
-from milepost.errors import ModelError
+from milepost.errors import InputError, ModelError, WrongModel
+from milepost_train.cli.export import export
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.landmark_encoder import TorchEngine
-from support.tiny_models import TEXT, tiny_folder
+from support.tiny_models import TEXT, tiny_folder, write_checkpoint
+
+WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
 
 
-def test_another_interval_is_another_model(tmp_path: Path) -> None:
-    """The folder does not say one, the caller does."""
+def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:
+    """The caller does; another interval is another model, and windows of long texts hold more."""
     folder = tiny_folder(tmp_path / "hf", "bert")
-    plain, grid, wide = (
-        release(folder, tmp_path / f"out{every}", window=64, left=16, granularity=every).manifest
-        for every in (None, 8, 62)
+    plain = release(folder, tmp_path / "plain", window=64, left=16).manifest
+    grid, wide = (
+        release(folder, tmp_path / f"out{every}", window=64, left=16, granularity=every)
+        for every in (8, 62)
     )
     assert plain.granularity == SENTENCES
-    assert len({each.fingerprint for each in (plain, grid, wide)}) == 3
+    prints = {each.fingerprint for each in (plain, grid.manifest, wide.manifest)}
+    assert len(prints) == 3
+    assert "every 8 tokens" in (tmp_path / "out8" / "README.md").read_text("utf-8")
+    for text in (TEXT, TEXT * 6, "a", ""):
+        marks = milepost.load(tmp_path / "out62", cache=False).encode(text)
+        assert len(marks.vectors) == len(marks.spans)
+        assert marks.tokens_read == marks.tokens_given
+    index = milepost.open(tmp_path / "db", model=tmp_path / "plain")
+    index.add([milepost.Document("ship", TEXT)])
+    index.close()
+    with pytest.raises(WrongModel):
+        milepost.open(tmp_path / "db", model=tmp_path / "out8")
+
+
+def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    for every in (0, 63):
+        with pytest.raises(InputError, match=f"every {every} tokens"):
+            release(folder, tmp_path / "out", window=64, left=16, granularity=every)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_landmark_may_see_its_own_tokens_alone(tmp_path: Path) -> None:
+    """Of a checkpoint of ours the last layer keeps its rule: what the landmark closes."""
+    folder = write_checkpoint(tmp_path / "ours", "bert")
+    assert release(folder, tmp_path / "out", granularity=6).manifest.own_sentence
+    opened = open_checkpoint(folder)
+    ids = opened.tokenizer.encode(WORDS, add_special_tokens=False).ids[:12]
+    row = torch.tensor([[2, *ids[:6], 3, *ids[6:], 3]])
+    own = torch.tensor([[0] + [1] * 7 + [2] * 7])
+    with torch.no_grad():
+        wanted = opened.model(row, own, torch.tensor([[7, 14]]))[0].numpy()
+    text = opened.tokenizer.decode(ids)
+    found = milepost.load(tmp_path / "out", cache=False).encode(text, spans=[(0, len(text))])
+    mean = wanted.mean(axis=0)
+    np.testing.assert_allclose(found.document, mean / np.linalg.norm(mean), atol=1e-4)
 
 
 def test_a_reranker_closes_sentences(tmp_path: Path) -> None:
@@ -55,11 +97,10 @@ def test_vectors_are_cut_and_of_unit_length_again(tmp_path):
     whole = release(opened, tmp_path / "whole").manifest
     done = release(opened, tmp_path / "out", precisions=["f32", "bf16"], dimensions=12)
     assert opened.model.dimensions == 32  # the checkpoint given is as it was
-    assert done.manifest.fingerprint != whole.fingerprint
-    changed = {"name": "out", "fingerprint": done.manifest.fingerprint, "dimensions": 12}
-    assert done.manifest == replace(whole, **changed)
-    same = fingerprint(opened.model.shortened(32), tmp_path / "whole" / "tokenizer.json", whole)
-    assert same == whole.fingerprint
+    assert replace(done.manifest, name="whole", fingerprint="", dimensions=32) == replace(
+        whole, fingerprint=""
+    )
+    assert done.manifest.dimensions == 12
     assert [parity.precision for parity in done.parity] == ["f32", "bf16"]
     assert done.parity[0].least > 0.9999
     by_torch = Encoder(find_model(tmp_path / "whole"), TorchEngine(opened.model))
@@ -75,6 +116,53 @@ def test_vectors_are_cut_and_of_unit_length_again(tmp_path):
         np.testing.assert_allclose(marks.document, mean / np.linalg.norm(mean), atol=1e-6)
         asked = cut(by_torch.encode_query(QUESTION), 12)
         np.testing.assert_allclose(encoder.encode_query(QUESTION), asked, atol=near)
+
+
+def test_int8_is_cut_as_well_and_calibrated_on_the_grid(tmp_path):
+    """By the command, of a network that is not ours; an index knows the small vectors."""
+    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
+    text = tmp_path / "notes.md"
+    text.write_text(TEXT * 8, encoding="utf-8")
+    arguments = [
+        *(tiny_folder(tmp_path / "hf", "xlm-roberta", num_hidden_layers=1), "--json"),
+        *("--out", tmp_path / "out"),
+        *("--precision", "int8", "--calibration", text, "--dimensions", 16, "--window", 96),
+        *("--granularity", 16),
+    ]
+    done = CliRunner().invoke(
+        export, [str(each) for each in arguments], obj=Settings(), catch_exceptions=False
+    )
+    said = json.loads(done.stdout)
+    assert said["dimensions"] == 16
+    (parity,) = said["parity"]
+    assert parity["precision"] == "int8"
+    assert parity["least_wanted"] <= parity["least"] < 0.99999
+    assert parity["mean"] >= parity["mean_wanted"]
+    model = milepost.load(tmp_path / "out", cache=False)
+    with milepost.open(model=model) as index:
+        index.add(milepost.Document("ship", TEXT))
+        assert index.search(QUESTION, k=1)[0].document == "ship"
+    assert model.encode(TEXT).vectors.shape[1] == 16
+
+
+def test_the_fingerprint_knows_the_size(tmp_path):
+    opened = open_checkpoint(write_checkpoint(tmp_path / "m", "bert"))
+    manifest = release(opened, tmp_path / "one", dimensions=1).manifest
+    assert read_manifest(tmp_path / "one") == manifest
+    assert manifest.dimensions == 1
+    files = tmp_path / "one" / "tokenizer.json", manifest
+    prints = [fingerprint(opened.model.shortened(size), *files) for size in (32, 31, 1)]
+    assert prints[0] == fingerprint(opened.model, *files)
+    assert prints[2] == manifest.fingerprint
+    assert len(set(prints)) == 3
+
+
+@pytest.mark.parametrize("size", [0, -1, 33])
+def test_sizes_that_cannot_be(tmp_path, size):
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    with pytest.raises(InputError, match=f"cannot be cut to {size}"):
+        release(folder, tmp_path / "out", dimensions=size)
+    assert not (tmp_path / "out").exists()
 
 
 PREFIX = "who asks: "
@@ -111,7 +199,7 @@ def test_windows_of_any_number_of_sentences_are_those_of_torch(tmp_path):
     opened.model.read_as(opened.reading)
     release(opened, tmp_path / "out", precisions=["f32"])
     folder = find_model(tmp_path / "out")
-    encoder = milepost.load(tmp_path / "out", cache=False)
+    encoder = Encoder(folder, OpenVinoEngine(folder.graph("f32"), cache=None))
     by_torch = Encoder(folder, TorchEngine(opened.model))
     assert encoder.dimensions == 32 + 8
     for text in (TEXT, "Bees build.", "Who pays? Nobody. " * 40):

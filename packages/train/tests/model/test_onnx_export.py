@@ -10,18 +10,26 @@ from click.testing import CliRunner
 
 import milepost
 from milepost.cli.console.options import Settings
+from milepost.errors import InputError
 from milepost_train.cli.export import export
 from milepost_train.model import release
 from support.tiny_models import tiny_folder, write_checkpoint
 
 onnx = pytest.importorskip("onnx", reason="needs the export extra of milepost-train")
 
+KINDS = ("ours", "modernbert", "xlm-roberta", "qwen3")
 
-@pytest.mark.parametrize("kind", ["modernbert", "xlm-roberta", "qwen3"])
+
+def checkpoint(folder: Path, kind: str) -> Path:
+    return write_checkpoint(folder, "bert") if kind == "ours" else tiny_folder(folder, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
     """In windows of other lengths than the one that was traced, read by OpenVINO."""
-    folder = tiny_folder(tmp_path / "m", kind)
-    released = release(folder, tmp_path / "out", format="onnx", window=64, left=16)
+    released = release(
+        checkpoint(tmp_path / "m", kind), tmp_path / "out", format="onnx", window=64, left=16
+    )
     (parity,) = released.parity
     assert (parity.precision, parity.holds) == ("f32", True)
     assert parity.sentences > 15
@@ -66,3 +74,20 @@ def test_the_readme_runs(
     else:
         mean = names["vectors"][0].mean(axis=0)
         np.testing.assert_allclose(mean / np.linalg.norm(mean), encoded.document, atol=1e-4)
+
+
+def test_what_onnx_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only in f32, not in bf16, int8"):
+        release(
+            tmp_path / "m",
+            tmp_path / "out",
+            format="onnx",
+            precisions=["f32", "bf16", "int8"],
+            calibration=["Ice kept it from the coast."],
+        )
+
+
+def test_onnx_has_no_pooling(tmp_path: Path) -> None:
+    pytest.importorskip("milepost_lab", reason="poolings are those of the lab")
+    with pytest.raises(InputError, match="only for OpenVINO"):
+        release(tmp_path / "m", tmp_path / "out", format="onnx", pooling=tmp_path / "p.npz")
