@@ -93,3 +93,6 @@ def test_search_gives_boxes(cli, model, pdf, notes, tmp_path):
     assert result.stderr == f"milepost: {changed}\n"
     assert changed in json.loads(result.stdout)["notes"]
     assert not any("boxes" in passage for passage in json.loads(result.stdout)["passages"])
+    pdf.unlink()
+    result = cli("search", QUESTION, "--db", tmp_path / "db", "--json", *model)
+    assert (result.exit_code, result.stderr.count("\n")) == (0, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from milepost.cli.answer import matched, reflowed
 from milepost.cli.console import progress
 from milepost.cli.console.links import described, link_to
-from milepost.cli.console.options import Settings
+from milepost.cli.console.options import DB, Settings, chosen_db
 from milepost.cli.console.progress import Bar
 from milepost.cli.console.screen import visible
 from milepost.cli.explain import summing
@@ -71,6 +71,15 @@ def test_the_bar_counts_sentences_of_all_documents(monkeypatch):
     speeds = ("reading", "5 sentences/s", "4 sentences/s")  # 15 sentences in 4 seconds
     shares = (0.5, 0.625, 1.0)
     assert shown == [(share, {"speed": speed}) for share, speed in zip(shares, speeds, strict=True)]
+
+
+def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):
+    assert chosen_db(None) is None
+    DB.mkdir()
+    assert chosen_db(None) == DB
+    monkeypatch.setenv("MILEPOST_DB", str(tmp_path))
+    assert chosen_db(None) == tmp_path
+    assert chosen_db(DB) == DB
 
 
 def test_an_address_that_holds_no_index_is_refused(refusal, monkeypatch):

@@ -52,7 +52,11 @@ def install(monkeypatch):
     ("name", "installed", "line"),
     [
         ("eval", (), "install milepost-eval (pip install . ./packages/eval in a clone)"),
-        ("fit", (), "install milepost-train (pip install . ./packages/eval ./packages/train in"),
+        (
+            "fit",
+            (),
+            "install milepost-train (pip install . ./packages/eval ./packages/train in a clone)",
+        ),
         ("train", ("train",), "install milepost-eval (pip install . ./packages/eval in a clone)"),
     ],
 )
@@ -62,9 +66,7 @@ def test_a_missing_package_is_one_line(install, capsys, name, installed, line):
     with pytest.raises(SystemExit) as ended:
         program.main([name, "--some", "options"])
     assert ended.value.code == 2
-    out, err = capsys.readouterr()
-    assert err.startswith(f"milepost {name}: {line}")
-    assert (out, err.count("\n")) == ("", 1)
+    assert capsys.readouterr() == ("", f"milepost {name}: {line}\n")
 
 
 def test_an_option_of_a_missing_package_names_it(install):
@@ -90,6 +92,20 @@ def test_the_help_names_what_is_not_installed(install):
     text = CliRunner().invoke(program, ["--help"]).stdout
     assert "[milepost-train is not" in text
     assert program.list_commands(None)[-1] == "eval"
+
+
+def test_a_mistyped_command_is_no_missing_package(install, capsys):
+    install()
+    with pytest.raises(SystemExit):
+        program.main(["serch"])
+    assert "unknown command 'serch'; try: 'search'" in capsys.readouterr().err
+
+
+def test_what_is_missing_names_its_extra() -> None:
+    with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'") as raised:
+        require("no_such_module_here", extra="serve")
+    assert "no_such_module_here" in str(raised.value)
+    assert isinstance(raised.value.__cause__, ModuleNotFoundError)
 
 
 @pytest.mark.parametrize(

@@ -135,8 +135,10 @@ def test_pages_are_named_and_kinds_listed() -> None:
     pages = [HIDDEN["invisible"], page_of(), HIDDEN["white"], HIDDEN["tiny"]]
     document = read_bytes(write_pdf(pages), "a.pdf")
     count = 3 * len(SECRET.replace(" ", ""))
-    (note,) = document.notes
-    assert note.startswith(f"pages 1, 3-4 have {count} characters of hidden text (invisible, white")
+    assert document.notes == (
+        f"pages 1, 3-4 have {count} characters of hidden text (invisible, white on white, smaller "
+        "than a point), left out; --hidden keep reads it",
+    )
 
 
 WAYS = st.sampled_from([(True, 0, "0 g"), (True, 1, "0 G"), (False, 3, "0 g"), (False, 0, "1 g")])
@@ -220,7 +222,11 @@ def test_a_form_may_be_in_a_layer_by_itself(own: str) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [drawn(SECRET), f"0 g 60 590 300 30 re f {drawn(SECRET, ink='1 g')}", "/X0 Do"],
+    [
+        drawn(SECRET),
+        f"0 g 60 590 300 30 re f {drawn(SECRET, ink='1 g')}",
+        "/X0 Do",
+    ],
 )
 def test_a_layer_that_is_on_is_read(content: str) -> None:
     document = read_bytes(layered(f"/OC /On BDC {content} EMC", drawn(SECRET)), "a.pdf")
@@ -244,8 +250,9 @@ def test_boxes_that_a_person_drew_over_words_hide_them() -> None:
     hidden = read_bytes(annotated(b"Square", box, SECRET), "a.pdf")
     assert hidden.text == SEEN
     assert "hidden text" in hidden.notes[0]
-    corrected = read_bytes(annotated(b"FreeText", f"{box} {new}", SECRET), "a.pdf")
-    assert corrected.text == f"{SEEN}\n\nCorrected words."
+    assert read_bytes(annotated(b"FreeText", f"{box} {new}", SECRET), "a.pdf").text == (
+        f"{SEEN}\n\nCorrected words."
+    )
     for kind, look in ((b"Square", "60 590 300 30 re S"), (b"Highlight", "1 1 0 rg " + box[4:])):
         assert SECRET in read_bytes(annotated(kind, look, SECRET), "a.pdf").text
 
@@ -262,3 +269,8 @@ def test_recognised_words_on_a_picture_of_a_part_of_the_page_are_read() -> None:
     receipt.picture(60, 500, 300, 150)
     receipt.operations.append(drawn(SEEN, mode=3))
     assert SEEN in dropped(receipt).text
+    beside = PdfPage()
+    beside.picture(60, 100, 300, 150)
+    beside.operations.append(drawn(SECRET, mode=3))
+    with pytest.raises(UnreadableFile, match="hidden"):
+        dropped(beside)

@@ -7,9 +7,11 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
+import milepost
 from milepost.documents.readers.pdf.boxes import boxes_of_span, page_sizes
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import InputError, UnreadableFile
+from milepost.index import Index
 from milepost.testing import fake_index
 from milepost.types import Box
 from support.pdf_writer import PdfPage, one_page, stream_of, with_stream_table, write_pdf
@@ -115,11 +117,24 @@ def test_damaged_files_are_named() -> None:
     assert page_sizes(with_stream_table(book(1)), "x", [1, 9]) == {1: (612, 792)}
 
 
-def test_files_that_have_changed_are_refused(tmp_path: Path) -> None:
+@pytest.fixture
+def indexed(tmp_path: Path) -> tuple[Index, Path]:
     path = tmp_path / "book.pdf"
     path.write_bytes(book())
     index = fake_index()
     index.add(path)
+    return index, path
+
+
+def test_stored_documents_have_the_same_boxes(indexed) -> None:
+    index, path = indexed
+    stored, fresh = index.document(path), milepost.read(path)
+    at = stored.text.index("lazy")
+    assert stored.boxes(at, at + 20) == fresh.boxes(at, at + 20) != []
+
+
+def test_files_that_have_changed_are_refused(indexed) -> None:
+    index, path = indexed
     stored = index.document(path)
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.raises(InputError, match="has changed since it was read"):

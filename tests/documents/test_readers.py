@@ -108,6 +108,10 @@ def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         read_bytes(zipped({"word/document.xml": b"\0" * (2 << 20)}), "bomb.docx")
 
 
+def test_content_goes_before_suffix() -> None:
+    assert read_bytes(b"<!DOCTYPE html><p>Hi<script>x()</script>", "a.txt").text == "Hi"
+
+
 def test_html_blocks_and_inline() -> None:
     document = html("<h1>A <i>t</i>itle¶</h1><p>One <b>t</b>wo<br>three</p><div>four<p>five</div>")
     assert document.text == "A title\n\nOne two\nthree\n\nfour\n\nfive"
@@ -313,8 +317,9 @@ def test_a_reader_that_fails_is_an_error_that_names_the_file(
     monkeypatch.setattr("milepost.documents.readers.formats._reader", lambda _: fail)
     with pytest.raises(UnreadableFile) as caught:
         read_bytes(b"text", "a.txt")
-    said = "a.txt is damaged: its reader failed (AssertionError: line [2J one)"
-    assert caught.value.problem == said
+    assert caught.value.problem == (
+        "a.txt is damaged: its reader failed (AssertionError: line [2J one)"
+    )
 
 
 def test_headings_have_no_control_characters() -> None:

@@ -10,6 +10,7 @@ from milepost.documents.readers.table import MAX_UNIT, write_rows
 from milepost.errors import UnreadableFile
 from milepost.table_rows import tables
 from support.office_writer import opendocument, word, xlsx
+from support.ole_writer import xls
 
 
 def _cell(words: str, properties: str = "") -> str:
@@ -82,6 +83,15 @@ def test_sheets_are_headings_and_rows_have_places() -> None:
     assert document.heading(document.text.index("Anna")) == "People"
 
 
+def test_old_and_open_formats_give_the_same() -> None:
+    rows = [["Item", "Euro"], ["Bolt", 1.5]]
+    assert read_bytes(xls(rows), "a.xls").text == "Sheet1\nItem | Euro\nItem: Bolt | Euro: 1.5"
+    open_rows = ROW.format("", "", "Bolts") + ROW.format("", "", "Nuts")
+    document = read_bytes(ods(open_rows), "a.ods")
+    assert document.text == "Costs\nBolts\nNuts"
+    assert document.place(8) == "sheet Costs, row 1"
+
+
 def test_cells_far_apart_ask_for_no_memory() -> None:
     """A file of a kilobyte may have cells in the first and in the last of 17 billion places."""
     corner = (
@@ -121,6 +131,10 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
 @pytest.mark.parametrize(
     ("rows", "wanted"),
     [
+        (
+            [["Name", "Price", "Note"], ["Bolt", "1.5", ""], ["Nut", "", "new"]],
+            ["Name | Price | Note", "Name: Bolt | Price: 1.5", "Name: Nut | Note: new"],
+        ),
         # Lines of one cell do not name columns; years do, beside words, also those of several.
         (
             [["Population"], [], ["Country", "2019", "2020"], ["Chad", "15.9", "16.4"]],
@@ -140,6 +154,12 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
              "Hall Unit: A | Q1 2019 May (kg): 5 | Q1 2019 June (kg): (X) | Q2 May (1,000): 7",
              "Hall Unit: B | Q1 2019 May (kg): 1 | Q1 2019 June (kg): 2 | Q2 May (1,000): 3"],
         ),
+        # After an empty row a header stands above figures; words alone may be another table.
+        (
+            [["Name", "Legs"], ["Bee", "6"], [], ["Cell", "Sides"], ["Comb", "6"], [], ["a", "b"]],
+            [*("Name | Legs", "Name: Bee | Legs: 6"),
+             *("Cell | Sides", "Cell: Comb | Sides: 6", "a | b")],
+        ),
         # Where names stand again, a table begins; but names of words alone may recur as cells.
         (
             [["2023"], ["Mio.", "Ships", "Trains"], ["Dues", "192", "7"], ["Rent", "3", "9"],
@@ -151,6 +171,10 @@ def lines(*rows: list[str], first: int = 1) -> list[str]:
         (
             [["A", "yes", "no"], ["B", "no", "yes"], ["C", "yes", "no"], ["D", "no", "no"]],
             ["A | yes | no", "B | no | yes", "C | yes | no", "D | no | no"],
+        ),
+        (
+            [["City", "PM10", "SO2", "n", "n"], ["Rome", "20", "5", "1", "2"]],
+            ["City | PM10 | SO2 | n | n", "City: Rome | PM10: 20 | SO2: 5 | n: 1 | n: 2"],
         ),
         # A label in four may be a figure, above columns of figures.
         (

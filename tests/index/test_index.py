@@ -13,7 +13,6 @@ from milepost.index.intake import Step
 from milepost.search import Query
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, Mark
-from support.files import write_files
 from support.ranking_cases import BOOK
 from support.small_index import BEES, GOLD, MODEL, everything
 from support.store_reads import reads
@@ -97,7 +96,9 @@ def test_deleted_files_leave_the_index(index: Index, notes: Path) -> None:
 
 
 def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_path: Path) -> None:
-    other = write_files(tmp_path / "notes-2", {"x.txt": "Another folder. "})
+    other = tmp_path / "notes-2"
+    other.mkdir()
+    (other / "x.txt").write_text("Another folder. ", encoding="utf-8")
     record = Document("record", "Given by hand.")
     index.add([notes, other, record])
     (other / "x.txt").unlink()
@@ -146,9 +147,6 @@ def test_documents_of_the_callers_own(index: Index) -> None:
     assert index.search("other thing", k=1)[0].page == 4
     passage = index.search("other thing", k=1)[0]
     assert (passage.document, passage.source) == ("a", None)
-    for more in ({"notes": ("one",)}, {"notes": ("two",)}, {"blocks": (0, 5)}):
-        given = Document("a", "Other thing. ", **more)
-        assert index.add(given).changed == index.add(given).unchanged == ("a",)
     assert index.add(iter([Document("b", ""), Document("c", " \n")])).added == ("b", "c")
     assert index.search("nothing of it", k=99)
 
@@ -158,9 +156,14 @@ def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.Monk
     report = index.add(["bees.txt", "./bees.txt", notes / "bees.txt", "../notes/bees.txt", "."])
     assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
     assert report.unchanged == ()
+    for written in ("bees.txt", "../notes/bees.txt", str(notes / "bees.txt"), Path("bees.txt")):
+        assert index.document(written).name == str(notes / "bees.txt")
+        found = index.search("melts", documents=written)
+        assert {passage.document for passage in found} == {str(notes / "bees.txt")}
+    assert index.remove("../notes/bees.txt").removed == (str(notes / "bees.txt"),)
     report = index.remove([Path("gold.txt"), "gold.txt", "unknown"])
     assert report.removed == (str(notes / "gold.txt"),)
-    assert len(index.documents()) == 2
+    assert len(index.documents()) == 1
 
 
 def test_an_unknown_document(index: Index, notes: Path) -> None:
@@ -259,6 +262,14 @@ def test_the_options_hold_for_many_questions() -> None:
     assert index.search_many(["wax"], min_score=1.0) == [[]]
     with pytest.raises(BadQuestion):
         index.search_many(["wax", "?!"])
+
+
+def test_other_notes_and_blocks_are_a_change(tmp_path: Path) -> None:
+    with milepost.open(tmp_path / "i", model=fake_encoder()) as index:
+        for more in ({"notes": ("one",)}, {"notes": ("two",)}, {"blocks": (0, 5)}):
+            report = index.add(milepost.Document("a", "Bees make wax.", **more))
+            assert not report.unchanged, more
+        assert index.add(milepost.Document("a", "Bees make wax.", blocks=(0, 5))).unchanged
 
 
 def test_a_question_of_another_model_is_refused() -> None:
