@@ -46,7 +46,7 @@ SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _SHORT_SCALES = {"bn": "billion", "mn": "million", "tn": "trillion"}
 _MONEY_SCALES = {"k": "thousand", "m": "million", "mm": "million"}
 _CODES = "USD|EUR|GBP|CHF|JPY|CAD|AUD|NZD|HKD|SGD|INR|CNY|RMB|SEK|NOK|DKK|PLN|ZAR|BRL"
-"""Currencies that have no sign of their own in front of a number."""
+"""Codes of currencies that stand in front of a number."""
 CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
 """Sign of a currency → its name."""
 
