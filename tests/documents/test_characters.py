@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.documents import breaks, split
+from milepost.documents import breaks, read_bytes, split
 from milepost.documents.encoding import decode
 from milepost.documents.readers.scripts import lowered, raised, shown
 from milepost.errors import UnreadableFile
-from support.pdf_writer import PdfPage, made
+from support.office_writer import opendocument, word
+from support.pdf_writer import PdfPage, write_pdf
 
 GERMAN = "Die Straße führt über den Fluß. Er wäre gern früher gekommen, äußerte er später.\n" * 5
 FRENCH = "L'été dernier, la forêt était très agréable à traverser; où êtes-vous allés?\n" * 5
@@ -143,11 +144,34 @@ def test_forms(marked: str, wanted: str) -> None:
     assert shown(marked) == wanted
 
 
-def test_a_raised_figure_of_a_pdf() -> None:
-    """10 to the power of 9 is not 109; other formats say which figures are raised."""
+def _pdf() -> bytes:
     page = PdfPage()
     page.operations.append(
         "BT /F1 12 Tf 72 700 Td (It has 10) Tj /F1 7 Tf 5 Ts (9) Tj /F1 12 Tf 0 Ts ( cells.) Tj ET"
     )
     page.text(72, 600, "Another line of plain words.", 12)
-    assert "It has 10^9 cells." in made([page]).text
+    return write_pdf([page])
+
+
+FILES = {
+    "a.html": b"<p>It has 10<sup>9</sup> cells.</p>",
+    "b.html": b"<p>It has 10<span style='vertical-align: super'>9</span> cells.</p>",
+    "a.rtf": rb"{\rtf1 It has 10{\super 9} cells.}",
+    "a.docx": word(
+        "<w:p><w:r><w:t>It has 10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr>"
+        "<w:t>9</w:t></w:r><w:r><w:t xml:space='preserve'> cells.</w:t></w:r></w:p>"
+    ),
+    "a.odt": opendocument(
+        "text",
+        "<text:p>It has 10<text:span text:style-name='T1'>9</text:span> cells.</text:p>",
+        "<style:style style:name='T1'><style:text-properties style:text-position='super 58%'/>"
+        "</style:style>",
+    ),
+    "a.pdf": _pdf(),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format(name: str) -> None:
+    """10 to the power of 9 is not 109."""
+    assert "It has 10^9 cells." in read_bytes(FILES[name], name).text

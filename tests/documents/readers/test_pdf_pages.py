@@ -47,6 +47,23 @@ def test_mirrored_letters() -> None:
     assert " ".join(_text(page).split()) == "One line of text. And one more."
 
 
+def test_fields_and_notes_are_read_beside_their_labels() -> None:
+    """The value of a field, what is typed on the page; an empty field is nothing."""
+    data = one_page(
+        "BT /F1 12 Tf 72 700 Td (Name:) Tj 0 -60 Td (Decision:) Tj ET",
+        HELVETICA,
+        b"<</Type/Annot/Subtype/Widget/FT/Tx/T(n)/V(Ada Moor)/Rect[120 695 320 715]/F 4"
+        b"/AP<</N 7 0 R>>>>",
+        drawing("BT /F1 12 Tf 2 5 Td (Ada Moor) Tj ET", box=b"0 0 200 20"),
+        b"<</Type/Annot/Subtype/FreeText/Contents(Agreed)/Rect[140 635 320 655]/F 4"
+        b"/AP<</N 9 0 R>>>>",
+        drawing("BT /F1 12 Tf 2 5 Td (Agreed) Tj ET", box=b"0 0 200 20"),
+        catalogue=b"/AcroForm<</Fields[6 0 R]>>",
+        page=b"/Annots[6 0 R 8 0 R]",
+    )
+    assert read_checked(data).text.split("\n\n") == ["Name: Ada Moor", "Decision: Agreed"]
+
+
 def test_fields_side_by_side_are_read_one_after_the_other() -> None:
     """The second line of the left one is not behind the first line of the right one."""
     typed = [("Mill Lane 4", "Stonebridge"), ("Well Street 9", "Oldford")]
