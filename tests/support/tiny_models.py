@@ -78,7 +78,12 @@ KINDS = ("bert", "modernbert", "xlm-roberta", "llama", "mistral", "qwen2", "qwen
 CAUSAL = ("llama", "mistral", "qwen2", "qwen3")
 _FAMILY = {"bert": "wordpiece", "modernbert": "bytes", "xlm-roberta": "unigram"}
 _SPECIALS = {
-    "wordpiece": {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep")},
+    "wordpiece": {
+        "unk_token": "[UNK]",
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+    },
     "unigram": {
         "cls_token": "<s>",
         "bos_token": "<s>",

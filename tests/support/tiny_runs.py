@@ -92,9 +92,14 @@ def write_task(folder: Path, sentences: int = 8) -> Path:
 def write_run(
     folder: Path, text: str = "", *, stages: str = STAGES, sentences: int = 8, **changes: Any
 ) -> Path:
-    """A folder with model, data and ``run.toml``; the path of that file. What is there stays.
+    """A folder with model, data and ``run.toml``; the path of that file.
 
-    ``text`` stands at the end of the file; ``changes`` are keys at its top, None leaves one out.
+    Args:
+        folder: made where it is not there; what it holds already stays.
+        text: more of the file, tables at its end.
+        stages: the ``[[stage]]`` tables.
+        sentences: of a document.
+        changes: keys at the top; None leaves one out.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "init").exists():
