@@ -32,6 +32,7 @@ HOME = Path(__file__).parents[1] / "data"
 SETS = ("questions", "files", "other-words", "reports")
 REPEATED = ("docx-long-tables.docx", "pdf-rotated-pages.pdf")  # they repeat other files
 FACTS = ("licence", "source", "kind")
+FOR_FILES = {"from", "to", "page", "also", "named", "company", "year"}  # no keys of a task
 
 Row = dict[str, Any]
 
@@ -87,7 +88,7 @@ def located(asked: Iterable[Mapping[str, Any]], documents: Mapping[str, Row]) ->
         if place is None:
             lost += 1
             continue
-        rest = {key: value for key, value in row.items() if key not in ("from", "to")}
+        rest = {key: value for key, value in row.items() if key not in FOR_FILES}
         found.append({**rest, "spans": [list(place)]})
     if lost:
         print(f"evidence not found: {lost}")
