@@ -138,6 +138,8 @@ def test_borders_are_those_of_the_full_search(text: str) -> None:
         (f"1,100{raised('a')} of 1 200{raised('e')}", "1,100^a of 1 200^e"),
         (f"$12{raised('d')}, in 2024{raised('e')}", "$12^d, in 2024^e"),
         (f"12{raised('a')}", "12^a"),  # the cell of a table
+        (f"{raised('1')}By day. {raised('11')}We see {raised('3')}He", "1 By day. 11 We see ^3He"),
+        (f"{raised('131')}I and {raised('13')}C decay", "^131I and ^13C decay"),
     ],
 )
 def test_forms(marked: str, wanted: str) -> None:

@@ -219,3 +219,19 @@ def test_the_same_names_again_begin_a_table_of_another_year() -> None:
         )
         for year in ("2023", "2022")
     ]
+
+
+def test_a_head_in_a_column_of_its_own_is_left_out_of_a_table() -> None:
+    pages = []
+    for number in range(8):
+        page = PdfPage()
+        page.lines(72, 600, prose(8 * number))
+        edges = (72, 200, 330, 420, 500)
+        page.rule([(y, 72, 500) for y in (780, 755, 720, 690, 660)], [(x, 660, 780) for x in edges])
+        page.text(424, 764, "Users Manual")
+        cells = ("Machine", "Keeper"), (f"Boiler {number}", "Ingrid"), (f"Oven {number}", "Bo")
+        page.rows(735, (zip(row, edges, strict=False) for row in cells), 30)
+        pages.append(page)
+    text = made(pages).text
+    assert text.count("Users Manual") == 1
+    assert "Machine | Keeper\nBoiler 7 | Ingrid\nOven 7 | Bo" in text

@@ -128,6 +128,14 @@ def test_html_lists_tables_and_code() -> None:
     assert len(document.blocks) == 6
 
 
+def test_html_paragraphs_may_be_wrapped_in_pre() -> None:
+    first = "The committee decided on Monday that the fee will be raised to\n12 euros for all."
+    second = "It will be discussed again in spring, when the new members can\ncome, too."
+    document = html(f"<pre>{first}\n\n{second}</pre><pre><code>x = 1\n\ny = 2</code></pre>")
+    assert document.text == f"{first}\n\n{second}\n\nx = 1\ny = 2"
+    assert [document.text[block] for block in document.blocks] == ["T", "I", "x", "y"]
+
+
 def test_html_menus_go_only_where_the_main_part_is_known() -> None:
     menu = "<nav>Home</nav>"
     themes = "<ul role=menu><li>Dark</ul><div role=dialog>Cookies?</div>"

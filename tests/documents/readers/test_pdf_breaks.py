@@ -145,3 +145,17 @@ def test_a_name_goes_on_over_the_page() -> None:
     )
     text = made([first, second]).text
     assert "the Middlesborough-Cunninghamshire road" in text
+
+
+def test_a_sentence_goes_on_below_bold_words_and_on_a_page_of_small_type() -> None:
+    page = PdfPage()
+    page.text(
+        72, 740, "Figure 2: The mills of the valley by the year in which they were", bold=True
+    )
+    page.text(72, 728, "built, and by those who have owned them since.")
+    page.lines(72, 700, [f"{number} Sluice" for number in range(40)], 7, 8)
+    for item in range(3):
+        page.lines(72, 360 - 60 * item, [f"{item + 1}. {VALLEY[0]}", "since the spring."], 10, 15)
+    text = made([page]).text
+    assert "they were built, and" in text
+    assert text.count("they have turned since the spring.") == 3

@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from milepost.documents.lines import starts
 from milepost.documents.readers.scripts import Look, signed
 from milepost.marks import MarkKind
 from milepost.properties import EMPTY
@@ -67,6 +69,14 @@ class TextBuilder:
         """Add lines that stand directly below each other, as those of code do."""
         for number, line in enumerate(lines):
             self.add(line.rstrip(), close=number > 0)
+
+    def add_wrapped(self, lines: Iterable[str]) -> None:
+        """Add lines of which several may be one paragraph, and blank ones between paragraphs."""
+        text = "\n".join(map(str.rstrip, lines))
+        begins = {text.rfind("\n", 0, start) + 1 for start in starts(text)}
+        for start, end in pairwise(sorted({0, *begins, len(text)})):
+            close = start > 0 and not text.endswith("\n\n", 0, start)
+            self.add(text[start:end].rstrip(), close=close)
 
     def begin_table(self, columns: Sequence[str], caption: str, *, header_rows: int) -> None:
         """Begin a table at the next unit; each of its units is a row.

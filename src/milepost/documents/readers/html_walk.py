@@ -92,6 +92,7 @@ class Walk:
         self._parts: dict[int, str] = {}  # ids of those by their role → tag
         self._lists: list[list[Any]] = []  # of each open list: type, next number, step
         self._pre = self._quoted = 0
+        self._is_code = False  # the open ``pre``
         self._bullet = ""
         self._after: dict[int, str] = {}  # id of an open element → what is written at its end
 
@@ -195,6 +196,7 @@ class Walk:
             self._inner += tag == "table"
         elif tag == "pre":
             self._pre += 1
+            self._is_code = "class" in attributes or node.css_first("code, span") is not None
         elif tag == "table":
             self._grids.append((node.mem_id, Grid(caption_of(node))))
         elif tag == "tr" and self._is_data(node):
@@ -336,7 +338,8 @@ class Walk:
         raw = shown(raw)
         if self._pre and not self._cells:
             self._write_tables()
-            self._text.add_lines(raw.replace("\0", "\n").strip("\n").split("\n"))
+            add = self._text.add_lines if self._is_code else self._text.add_wrapped
+            add(raw.replace("\0", "\n").strip("\n").split("\n"))
             return ""
         lines = (_SPACES.sub(" ", line).strip() for line in raw.split("\0"))
         words = "\n".join(line for line in lines if line)

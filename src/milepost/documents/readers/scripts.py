@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
+from milepost.documents.abbreviations import OPENERS
+
 RAISED, LOWERED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 """Signs before raised words, lowered words and the mark of a note, and after each of them. They are
 noncharacters, which no file may contain."""
@@ -120,7 +122,8 @@ def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
         before = before.rstrip()
         left = before[-1]
     if not left or left.isspace() or left in "([":
-        return _in_front(mark, after)
+        begins = not before.rstrip() or before.rstrip()[-1] in ".!?"
+        return _in_front(mark, after, begins=begins)
     if _NOTE_MARK.fullmatch(mark) and (kind == NOTE or _is_note(before, mark)):
         return "[", "]"
     if not _is_power(before, mark, after):
@@ -129,12 +132,18 @@ def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
     return ("^(", ")") if grouped else ("^", "")
 
 
-def _in_front(mark: str, after: str) -> tuple[str, str]:
-    """Write a mark in front of a word: of an isotope (^14C), or the number of a note or verse."""
+def _in_front(mark: str, after: str, *, begins: bool) -> tuple[str, str]:
+    """Write a mark in front of a word: of an isotope (^14C), or the number of a note or verse.
+
+    ``begins`` says that a sentence begins, which "In" and "He" may, too.
+    """
     follower = re.match(r"[^\W\d_]+", after)
     if not mark[-1].isdigit() or not (follower or after[:1].isdigit()):
         return "", ""
-    symbol = follower is not None and len(follower[0]) < _UNIT and follower[0][0].isupper()
+    name = follower[0] if follower else ""
+    symbol = len(name) < _UNIT and name[:1].isupper()
+    if begins and len(mark) < _UNIT and name.lower() in OPENERS:
+        symbol = False
     return ("^", "") if symbol else ("", " ")
 
 

@@ -47,7 +47,9 @@ class Flow:
         self.right = max(line.right for line in lines)
         self._stacked = [False, *starmap(_stacked, pairwise(lines))]  # each on the one before it
         self._lead = self._leading()
+        self._running = [(a, b) for a, b in pairwise(lines) if self._runs_into(a, b)]
         self._spaced = self._spaced_leading()
+        self._leads = self._leads_by_size()
         self._margins = self._stacks()
 
     def _leading(self) -> float:
@@ -63,15 +65,22 @@ class Flow:
 
         In a double-spaced text, sentences go on after that much space; elsewhere, few do.
         """
-        pairs = [(a, b) for a, b in pairwise(self.lines) if b.base - a.base < 3.2 * b.size]
-        far = [(a, b) for a, b in pairs if b.base - a.base > 1.3 * b.size]
-        steps = Counter(round((b.base - a.base) / _STEP) for a, b in far if self._runs_into(a, b))
+        pairs = [(b.base - a.base, b.size) for a, b in self._running]
+        steps = Counter(round(x / _STEP) for x, size in pairs if 1.3 * size < x < 3.2 * size)
         if not steps:
             return 0.0
         usual = steps.most_common(1)[0][0] * _STEP
-        all_steps = [b.base - a.base for a, b in pairs if self._runs_into(a, b)]
+        all_steps = [step for step, size in pairs if step < 3.2 * size]
         count = sum(abs(step - usual) <= 2 * _STEP for step in all_steps)
         return usual if count >= max(2, len(all_steps) / 4) else 0.0
+
+    def _leads_by_size(self) -> dict[int, float]:
+        """The leading of running text, by its size: a drawing or notes may have more lines."""
+        steps: dict[int, list[float]] = {}
+        for a, b in self._running:
+            if b.base - a.base < 2.2 * b.size:
+                steps.setdefault(round(b.size), []).append(b.base - a.base)
+        return {size: median(each) for size, each in steps.items()}
 
     def _runs_into(self, a: Line, b: Line) -> bool:
         """Whether a wide line ends inside of a sentence that the line below it continues."""
@@ -112,10 +121,10 @@ class Flow:
         if not self._stacked[at]:
             far = step > 1.9 * max(self._lead, size)
             return Break.PARAGRAPH if far else Break.ROW
+        wide = self._is_wide(step, lead, last, line)
         small = min(len(last.text), len(line.text)) <= 3
-        if not small and (not _same_size(last, line) or last.bold != line.bold):
-            return Break.PARAGRAPH
-        if self._is_wide(step, lead, last, line):
+        other = last.bold != line.bold and (wide or not self._goes_on_in(at - 1, line))
+        if wide or (not small and (other or not _same_size(last, line))):
             return Break.PARAGRAPH
         if is_item(line.text) and not self._only_looks_like_item(at):
             return Break.ROW
@@ -130,8 +139,17 @@ class Flow:
         if inside and self._is_spaced(step):
             return False
         tight = self._is_spaced(lead) and self._spaced > 1.5 * line.size and not is_item(line.text)
-        usual = 1.15 * self._spaced if tight else 1.3 * (lead or self._lead)
+        usual = (
+            1.15 * self._spaced
+            if tight
+            else 1.3 * (lead or max(self._lead, self._leads.get(round(last.size), 0)))
+        )
         return step > usual + 0.5 and step > 1.15 * max(last.size, line.size)
+
+    def _goes_on_in(self, at: int, line: Line) -> bool:
+        """Whether line ``at`` ends inside of a sentence, with no room for the next one's word."""
+        inside = _is_cut(self.lines[at]) and line.text[0].islower()
+        return inside and self.has_no_room(at, line)
 
     def _is_spaced(self, step: float | None) -> bool:
         """Whether a step is the usual one of running text with much space between its lines."""

@@ -65,10 +65,10 @@ class Ruled:
 
     def filled(self, lines: Iterable[Line]) -> Ruled:
         """The same table without the columns in which none of some lines begins."""
-        used = sorted({column for row in self.in_rows(lines) for column in row})
+        places = {id(line): self.cell(line) for line in lines}
+        used = sorted({place[1] for place in places.values() if place})
         edges = [*(self.columns[column] for column in used), self.columns[-1]]
-        places = self._known.items()
-        known = {line: at and (at[0], used.index(at[1])) for line, at in places}
+        known = {line: at and (at[0], used.index(at[1])) for line, at in places.items()}
         return replace(self, columns=edges, _known=known)
 
     def cut(self, lines: list[Line]) -> None:
