@@ -30,14 +30,16 @@ _MIRRORED = {"(": ")", "[": "]", "{": "}", "«": "»", "‹": "›"}
 _MIRRORED |= {closes: opens for opens, closes in _MIRRORED.items()}
 _LAM, _ALEFS = "ل", "آأإاٱ"
 _KINDS = {
-    "R": "R", "AL": "R", "L": "L", "EN": "N", "AN": "N", "ES": "S", "CS": "S", "ET": "E"
+    "R": "R", "AL": "R", "L": "L", "EN": "N", "AN": "N", "ES": "P", "CS": "S", "ET": "E"
 }  # fmt: skip
 _RIGHTWARDS = "(?=[^RW]*L)[LN](?:[^RW]*[LN])?"
-_ARABIC = re.compile(_RIGHTWARDS + "|N(?:S?N)*|.")
-_HEBREW = re.compile(_RIGHTWARDS + "|E*N(?:S?N)*E*|.")
+_MINUS = "(?:(?<![^BW])P)?"
+_ARABIC = re.compile(_RIGHTWARDS + f"|{_MINUS}N(?:[SP]?N)*|.")
+_HEBREW = re.compile(_RIGHTWARDS + f"|{_MINUS}E*N(?:[SP]?N)*E*|.")
 """Parts of a line that are read together: those from left to right, and single characters.
 
-A sign such as % is part of a number, but not after Arabic letters.
+A sign such as % is part of a number, but not after Arabic letters. So is a minus on its left, where
+the algorithm puts it only for writers who insist; one on its right may belong to a word.
 """
 
 
@@ -49,7 +51,8 @@ class _Item:
     left: float
     right: float
     size: float
-    # R, L or N(umber); E and S where they may belong to a number; B(lank) or W(ide); else O
+    # R, L or N(umber); E, P(lus, minus) and S where they may belong to a number; B(lank) or W(ide);
+    # else O
     kind: str
 
 
