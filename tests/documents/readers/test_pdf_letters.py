@@ -94,3 +94,11 @@ def test_accents_printed_over_letters_are_put_on_them() -> None:
 def test_a_letter_that_is_said_to_reach_over_the_next_ones() -> None:
     pieces = [("1 0 0 1 72 700", "café"), ("1 0 0 1 96 700", "s or bars")]
     assert read_checked(in_own_font(pieces, 8000)).text == "cafés or bars"
+
+
+@pytest.mark.parametrize(("words", "unread"), [("㻯㼛㼙㼜㼍㼚㼥 A", 1), ("㻯㼛 Company", 0)])
+def test_a_page_of_rare_letters_is_said_to_be_misread(words: str, unread: int) -> None:
+    document = read_checked(in_own_font([("1 0 0 1 72 700", words)], 500))
+    assert [note.split(" without")[0] for note in document.notes] == [
+        "page 1 has 7 characters"
+    ] * unread

@@ -195,6 +195,8 @@ def _unknown(handle: Any, glyphs: Glyphs) -> int:
     seen = (glyphs.hidden == 0) & ~glyphs.generated & ~are_blank(code)
     control = seen & ((code < 32) | ((code > 126) & (code < 160)))
     lost = control | (seen & (((code >= 0xE000) & (code < 0xF900)) | (code == 0xFFFD)))
+    rare = seen & (code >= 0x3400) & (code < 0x4DC0)  # no text has more of these than of others
+    lost |= rare & (2 * rare.sum() > seen.sum())
     around = np.pad(seen, 1)
     lost &= around[:-2] | around[2:]
     if (control & lost).any():
