@@ -235,3 +235,30 @@ def test_a_head_in_a_column_of_its_own_is_left_out_of_a_table() -> None:
     text = made(pages).text
     assert text.count("Users Manual") == 1
     assert "Machine | Keeper\nBoiler 7 | Ingrid\nOven 7 | Bo" in text
+
+
+def test_titles_of_parts_go_through_the_columns_of_a_ruled_table() -> None:
+    page = PdfPage()
+    heights = (700, 680, 660, 620, 600, 560)
+    sides, edges = (72, 500), (72, 200, 400, 500)
+    page.rule([(y, *sides) for y in heights], [(x, 560, 700) for x in sides])
+    parts = ((680, 700), (620, 660), (560, 600))
+    page.rule([], [(x, *part) for x in edges[1:-1] for part in parts])
+    for y, title in ((666, "Off"), (606, "On")):
+        page.text(76, y, title)
+    page.rows(686, [zip(("Symbol", "Parameter", "Max."), edges, strict=False)])
+    for x, words in ((145, "Collector to emitter"), (202, "Voltage"), (404, "40")):
+        page.text(x, 646, words, 6)
+    for x, lines in (
+        (72, ["hFE"]),
+        (200, ["at a current of 1 mA", "at 10 mA"]),
+        (400, ["50", "75"]),
+    ):
+        page.lines(x + 4, 586, lines)
+    text = made([page]).text
+    assert text.split("\n")[1:] == [
+        "Off",
+        "Collector to emitter | Voltage | 40",
+        "On",
+        "hFE | at a current of 1 mA at 10 mA | 50 75",
+    ]

@@ -31,6 +31,10 @@ _FEWEST_LINES = 3
 """Lines from left to right that a table has, at least."""
 _WHOLE = 0.9
 """Share of a table's height that a line between two columns has, at least."""
+LONGEST_CELL = 400
+"""Characters of a cell, at most: more, and the lines are around the parts of a page."""
+_DIVIDED = 0.75
+"""Share of the height of a table that its divided rows have, at least."""
 
 Row = dict[int, list[Line]]
 """The printed lines of each cell of a row that has any, by the number of its column."""
@@ -49,6 +53,7 @@ class Ruled:
     page: tuple[float, float] = (0.0, 0.0)
     # whether all lines are drawn, so that cells without one between them are merged
     drawn: bool = False
+    is_even: bool = True  # whether the lines between its columns go through all of its rows
     _known: dict[int, tuple[int, int] | None] = field(default_factory=dict)
 
     def mirrored(self) -> Ruled:
@@ -133,6 +138,14 @@ class Ruled:
         inside = (x for x in beside if self.rows[0] < x.middle < self.rows[-1])
         return any(self.cell(line) is None for line in inside)
 
+    def is_clear(self, lines: Iterable[Line]) -> bool:
+        """Whether most rows have several cells, of lines that are below each other and not many."""
+        rows = replace(self, _known={}).in_rows(lines)
+        cells = [cell for row in rows for cell in row.values()]
+        below = (b.base - a.base > 0.5 * b.size for cell in cells for a, b in pairwise(cell))
+        short = all(sum(len(line.text) for line in cell) <= LONGEST_CELL for cell in cells)
+        return short and 2 * sum(len(row) > 1 for row in rows) > len(rows) and all(below)
+
     def in_rows(self, lines: Iterable[Line]) -> list[Row]:
         """Put lines into their rows, columns and order; those in no cell are left out."""
         rows: dict[int, Row] = {}
@@ -207,7 +220,11 @@ def ruled_tables(
         return []
     across, down = _joined(across), _joined(down)
     # A table keeps the cells of lines, so its page is known before it is asked for any.
-    found = [replace(table, page=page) for table in _tables(across, down)]
+    found = [
+        replace(table, page=page)
+        for table in _tables(across, down)
+        if table.is_even or table.is_clear(lines)
+    ]
     for table in found:
         table.cut(lines)
     if not _are_of_words(rows_of(lines) if found else rows):
@@ -283,15 +300,23 @@ def _table(across: Sequence[Rule], down: Sequence[Rule]) -> Ruled | None:
     if len(across) < _FEWEST_LINES:
         return None
     rows = _apart(place for place, _, _ in across)
-    top, bottom = rows[0], rows[-1]
     ends = [end for _, *both in across for end in both]
     columns = _apart([*(place for place, _, _ in down), min(ends), max(ends)])
-    for edge in columns[1:-1]:
-        length = sum(end - start for place, start, end in down if abs(place - edge) <= _NEAR)
-        if length < _WHOLE * (bottom - top):
-            return None
+    inner = [rule for rule in down if columns[0] + _NEAR < rule[0] < columns[-1] - _NEAR]
+    # A row that is one cell from left to right, such as the title of a part, has none of them.
+    divided = [b - a for a, b in pairwise(rows) if any(x[1] < (a + b) / 2 < x[2] for x in inner)]
+    least = _WHOLE * max(sum(divided), _DIVIDED * (rows[-1] - rows[0]))
+    lengths = [
+        sum(end - start for place, start, end in inner if abs(place - edge) <= _NEAR)
+        for edge in columns[1:-1]
+    ]
+    if min(lengths, default=least) < least:
+        return None
     is_table = min(len(rows), len(columns)) > 2
-    return Ruled(rows, columns, sorted(across), sorted(down), drawn=True) if is_table else None
+    if not is_table:
+        return None
+    even = min(lengths, default=0.0) >= _WHOLE * (rows[-1] - rows[0])
+    return Ruled(rows, columns, sorted(across), sorted(down), drawn=True, is_even=even)
 
 
 def _apart(places: Iterable[float]) -> list[float]:

@@ -22,7 +22,7 @@ from milepost.documents.readers.pdf.headers import (
     columns_of,
 )
 from milepost.documents.readers.pdf.records import Floats, Line
-from milepost.documents.readers.pdf.rules import Row, Ruled, below_cells
+from milepost.documents.readers.pdf.rules import LONGEST_CELL, Row, Ruled, below_cells
 from milepost.table_rows import figure_cells
 from milepost.types import Mark
 
@@ -34,8 +34,6 @@ _FEWEST_ROWS = 2
 _INDENT = 4.0
 """Font sizes that the lines of a cell are off each other at their nearest edges, at most."""
 _CAPTION = 300
-_LONGEST_CELL = 400
-"""Characters of a cell, at most: more, and the lines are around the parts of a page."""
 _SPLIT = 0.1
 """Cells with words beside each other, for each row, at most."""
 _LEAD = re.compile(r"\D{30,}:")
@@ -104,7 +102,7 @@ def are_words(table: Ruled, rows: Sequence[Row]) -> bool:
     split = sum(any(not _is_below(a, b) for a, b in pairwise(cell)) for cell in cells)
     longest = max((sum(len(line.text) for line in cell) for cell in cells), default=0)
     # Cells whose words stand beside each other have columns without lines between them, or none.
-    whole = split <= _SPLIT * len(rows) and longest <= _LONGEST_CELL
+    whole = split <= _SPLIT * len(rows) and longest <= LONGEST_CELL
     return 1 < len(several) > len(rows) / 2 > figures and whole
 
 
