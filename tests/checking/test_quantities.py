@@ -20,6 +20,7 @@ from milepost.checking.claims.quantities import quantities
         ("minus 5 °C", "-5 degrees Celsius"), ("minus five degrees Celsius", "-5 °C"),
         ("2-1/2 inches", "2.5 inches"),
         ("12th century", "twelfth century"), ("2:30 pm", "14:30"), ("3 to 5 days", "3–5 days"),
+        ("1775 to 1783", "1775–1783"),
     ],
 )  # fmt: skip
 def test_one_quantity_in_other_words(one: str, other: str) -> None:

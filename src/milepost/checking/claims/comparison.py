@@ -15,7 +15,9 @@ from milepost.checking.claims.conflicts import (
 from milepost.checking.claims.counted import (
     counts_another,
     excepts,
+    is_crossed_over,
     is_of_another_item,
+    is_of_last_year,
     is_ranked,
     lacks_each,
 )
@@ -26,13 +28,21 @@ from milepost.checking.claims.turned import (
     is_crossed,
     is_mirrored,
     is_of_another,
+    is_reversed,
     is_split,
     is_turned,
     replaced,
 )
 from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, PRONOUNS, TENTATIVE, UNIVERSAL
 
-ATTACHED = (is_of_another, counts_another, is_of_another_item)
+ATTACHED = (
+    is_of_another,
+    counts_another,
+    is_of_another_item,
+    is_crossed_over,
+    is_of_last_year,
+    is_reversed,
+)
 """What says that a number, date or name belongs to something else in a sentence."""
 RENAMED = (renamed, retitled, adds_another)
 """What says that the sentences of a passage name another one."""

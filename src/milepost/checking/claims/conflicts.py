@@ -24,7 +24,10 @@ _RELATIVE = re.compile(
     r"\b(?:years?|quarters?|months?|weeks?|days?|decades?) (?:before|earlier|later|ago|after)\b"
     r"|\b(?:previous|preceding|prior) (?:year|quarter|month|decade)\b"
 )
-"""A date that a sentence gives by another one."""
+_NEXT = re.compile(r"\b(?:following|next|subsequent) (?:year|quarter|month|week|day)\b")
+_CODE = re.compile(r"\b(?:[A-Z]{2,}|Article|Section|Clause|Rule|Chapter|Appendix|Item|Room)\s$")
+"""What stands in front of the number of a thing, of which a text may have others."""
+_OTHERWISE = re.compile(r"\b(?:otherwise|or else|if not)\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(?:without|before|until|unless)\b")
 _NEEDED = frozenset(map(base, "need require only must with after once".split()))
 """Stems of words that say in another way that something is not without a condition."""
@@ -75,7 +78,7 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             _shares_unit(each, one) for one in sentence.quantities
         ):
             continue
-        if each.kind == "date" and _RELATIVE.search(sentence.text):
+        if each.kind == "date" and _is_relative(each, sentence):
             continue
         if _is_choice(each, claim, sentence):
             continue
@@ -95,11 +98,21 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
         same = [other for other in same if not _is_no_rival(each, other, claim, sentence)]
         # Rather what stands for no other number of the claim.
         same.sort(key=lambda other: any(own.allows(other) for own in claim.quantities))
+        if _CODE.search(claim.text, 0, each.start) and not all(map(sentence.says, claim.content)):
+            continue
         for rival in same[:1]:
             is_unit = each.written == rival.written and (
                 each.per != rival.per or (each.is_measure and each.name != rival.name)
             )
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
+
+
+def _is_relative(date: Quantity, sentence: Reading) -> bool:
+    """Whether a sentence may give a date by another one: "a year later", "the next year"."""
+    is_next = _NEXT.search(sentence.text) and any(
+        each.kind == "date" and 0 < date.high - each.high < 367 for each in sentence.quantities
+    )
+    return bool(is_next or _RELATIVE.search(sentence.text))
 
 
 def _is_no_rival(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:
@@ -207,6 +220,8 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
         for negation in own.negations:
             focus = _denied(negation, own, other)
             if focus is None or answered(negation.scope, other) or own.frames != other.frames:
+                continue
+            if _OTHERWISE.search(own.text) or _OTHERWISE.search(other.text):
                 continue
             if _bounds_date(negation, own) and not _bounds_date(negation, other):
                 continue

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import dropwhile, takewhile
+from itertools import combinations, dropwhile, takewhile
 
-from milepost.checking.claims.quantity import Quantity
+from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import clauses, counted, uncounted
 
 _ITEM = re.compile(r",\s|;\s|\band\b")
+_COMPARES = re.compile(
+    r"\b(?:than|against|compared|versus|from|between|and|while|up|down)\b", re.IGNORECASE
+)
+_LAST_YEAR = re.compile(
+    r"\(\s*(?:(?:FY\s?)?[12]\d{3}(?:[-/]\d\d(?:\d\d)?)?|(?:prior|previous|last) year)\s*:[^()]*\)",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:(?:last|previous|prior|preceding) year|year (?:before|earlier)|had been"
+    r"|than|against|compared|from)\b"
+)
 _PEOPLE = frozenset(["peopl", "person", "other"])  # stems of what is counted
+_CASES = frozenset("at on in with for under during by".split())
 _EACH = frozenset(["each", "apiece", "per", "every"])
 
 
@@ -47,11 +59,45 @@ def is_of_another_item(claim: Reading, sentence: Reading) -> bool:
                 each.is_content
                 and item(each) == item(other)
                 and not claim.find(each)
-                and _preposition(each, sentence) in before
+                and not before.isdisjoint(
+                    _CASES if (case := _preposition(each, sentence)) in _CASES else [case]
+                )
                 for each in sentence.words
             ):
                 return True
     return False
+
+
+def is_crossed_over(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim takes two numbers of different items, each of which has its own pair.
+
+    "1.05 with 10 mg" of "1.12 with 10 mg and 1.05 with 25 mg".
+    """
+    if _COMPARES.search(claim.text):
+        return False
+    item = clauses(sentence, _ITEM)
+    rivals = uncounted(claim, sentence)
+    held = [places[0] for each in claim.quantities if len(places := counted(each, sentence)) == 1]
+    return any(
+        item(one) != item(other)
+        and any(item(each) == item(one) and comparable(each, other) for each in rivals)
+        and any(item(each) == item(other) and comparable(each, one) for each in rivals)
+        for one, other in combinations((each for each in held if each.kind == "number"), 2)
+    )
+
+
+def is_of_last_year(claim: Reading, sentence: Reading) -> bool:
+    """Whether a number stands only in "(2018: 5)", and the claim says nothing of another year."""
+    spans = [found.span() for found in _LAST_YEAR.finditer(sentence.text)]
+    if not spans or any(each.kind == "date" for each in claim.quantities):
+        return False
+    if _EARLIER.search(claim.text):
+        return False
+    held = [places for each in claim.quantities if (places := counted(each, sentence))]
+    return any(
+        all(any(low <= place.start < high for low, high in spans) for place in places)
+        for places in held
+    )
 
 
 def lacks_each(claim: Reading, sentence: Reading) -> bool:

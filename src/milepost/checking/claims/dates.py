@@ -23,7 +23,7 @@ _DATE = late(
     rf"(?:\s+of)?(?:\s+the)?(?:\s+(?:fiscal|financial))?(?:\s+year)?\s*(?:fy\s?)?(?P<of>{_FOUR}|['’]\d\d)"
     rf"|(?:fy|fiscal(?:\s+year)?|financial\s+year)[\s'’-]*(?P<fiscal>(?:19|20)?\d\d)"
     rf"|(?P<century>{ORDINAL})[\s-]century"
-    rf"|(?P<from>{_FOUR})\s?[-\u2013/]\s?(?P<to>\d{{2}}(?:\d{{2}})?)\b(?!-)"
+    rf"|(?P<from>{_FOUR})(?:\s?[-\u2013/]\s?|\s(?:to|until)\s(?={_FOUR}\b))(?P<to>\d{{2}}(?:\d{{2}})?)\b(?!-)"
     rf"|(?P<decade>(?:1[0-9]|20)\d0)['’]?s|(?<![\d.,$€£])(?P<year>{_FOUR})(?![.,]\d)"
     rf"|(?:AD\s)?(?P<month>{_MONTHS}))\b",
     re.IGNORECASE,

@@ -49,6 +49,7 @@ _SPELLED = late(
     re.IGNORECASE,
 )
 _MINUS = "minus "
+_CONFIDENCE = re.compile(r"\s?(?:%|per ?cent)?[\s-]?(?:confidence|credible|CI\b|CrI\b)")
 _HIGH = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _HALVES = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _DECIMAL = r"(?<![\w.,/])\d+(?:\.\d+)?"
@@ -123,7 +124,7 @@ def _number(text: str, value: float, start: int, end: int, unit: str = "") -> Qu
     """A number with the unit that is known already, or that stands behind it."""
     if text[max(0, start - len(_MINUS)) : start].lower() == _MINUS:
         start, value = start - len(_MINUS), -value
-    name = unit
+    name = "confidence" if _CONFIDENCE.match(text, end) else unit
     if not name and (behind := BEHIND.match(text, end)) is not None:
         one, two = behind["one"].lower(), (behind["two"] or "").lower()
         heads = (known(one) or one, one.removesuffix("s"))

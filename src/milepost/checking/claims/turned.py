@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from itertools import pairwise
 from operator import attrgetter
 
 from milepost.checking.claims.names import is_name_of_two
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import TRYING, is_past_form, is_verb
+from milepost.checking.claims.vocabulary import OPPOSITES, TRYING, is_past_form, is_verb
 
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
 _SENTENCE = re.compile(
@@ -20,6 +20,15 @@ _SENTENCE = re.compile(
 """What parts clauses that may have subjects of their own."""
 _LEADING = re.compile(r"(?:While|Although|Though|Whereas)\b")
 """What the clause in front of the first comma begins with."""
+_HINGE = re.compile(
+    r"\b(?:(?P<than>than(?<!other than))|(?P<agent>by(?! \w+ing\b))"
+    r"|(?P<effect>because(?: of)?|due to|caused by|owing to|as a result of|result\w* from|thanks to"
+    r"|put down to|attribut\w+ to|blamed on|driven by)"
+    r"|(?P<cause>leads? to|led to|leading to|caus(?:ed|es|ing)|result(?:s|ed|ing)? in))\b"
+)
+"""What stands between two sides that mean something else if they change places."""
+_CAUSES = ("cause", "effect")
+_AGENT = 4  # words behind "by", at most
 _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
@@ -32,10 +41,47 @@ def have_changed(claim: Reading, sentence: Reading, word: str, other: str = "") 
     The sentence may have another word between them.
     """
     sides = [_sides(claim, word), _sides(sentence, other or word)]
-    if not all(sides):
-        return False
-    (left, right), (its_left, its_right) = sides
+    return all(sides) and _have_changed(*sides)
+
+
+def is_reversed(claim: Reading, sentence: Reading) -> bool:
+    """Whether two sides of a comparison, cause and effect, or who does and suffers it, changed.
+
+    "A fell because of B" of "A led to B"; "B was struck by A" of "A was struck by B".
+    """
+    if any(OPPOSITES.get(word.base, set()) & sentence.by_base.keys() for word in claim.words):
+        return False  # "more than" of "fewer than"
+    own, there = _hinges(claim), _hinges(sentence)
+    return any(_have_changed(own[kind], there[kind]) for kind in own.keys() & there.keys())
+
+
+def _have_changed(own: Sequence[Set[object]], there: Sequence[Set[object]]) -> bool:
+    (left, right), (its_left, its_right) = own, there
     return bool((left & its_right) - its_left and (right & its_left) - its_right)
+
+
+def _hinges(reading: Reading) -> dict[str, list[set[object]]]:
+    """The stems and numbers on both sides of the first hinge of each kind, causes in front."""
+    clause = clauses(reading, _SENTENCE)
+    parts: list[tuple[Word | Quantity, object]] = [(word, word.base) for word in reading.content]
+    parts += [(each, (each.value, each.unit)) for each in reading.quantities]
+    sides: dict[str, list[set[object]]] = {}
+    for hinge in reading.words:
+        found = _HINGE.match(reading.text, hinge.start)
+        if found is None:
+            continue
+        kind = found.lastgroup or ""
+        near = [x for x in parts if kind in _CAUSES or clause(x[0]) == clause(hinge)]
+        first = {what for part, what in near if part.start < found.start()}
+        end = len(reading.text)
+        if kind == "agent":  # the words right behind it
+            end = reading.words[min(hinge.at + _AGENT, len(reading.words) - 1)].end
+        last = {what for part, what in near if found.end() <= part.start < end}
+        if kind in _CAUSES:
+            sides.setdefault("cause", [last, first] if kind == "effect" else [first, last])
+        else:
+            sides.setdefault(kind, [first, last])
+    return sides
 
 
 def is_turned(claim: Reading, sentence: Reading) -> bool:

@@ -131,7 +131,14 @@ TENTATIVE = frozenset(
 """Words that say of something that it is not so yet, or not for sure..."""
 
 TRYING = frozenset(
-    map(base, "try tried attempt seek agree vow promise negotiate offer prepare".split())
+    map(
+        base,
+        """
+        try tried attempt seek agree vow promise negotiate offer prepare pledge undertake commit
+        decide resolve vote threaten ask request urge order instruct authorise plan intend hope aim
+        expect propose want consider
+        """.split(),
+    )
 )
 """Stems of verbs that say of what follows their "to" that it is not done yet."""
 
@@ -144,7 +151,11 @@ FRAMES = {
         r"|(?:nobody|none|all|every\w*|any\w*|no one)(?: \w+)? but)\b",
         re.IGNORECASE,
     ),
-    "condition": late(r"\b(?:if|unless|whether|provided that|in case|would have)\b", re.IGNORECASE),
+    "condition": late(
+        r"\b(?:if|unless|whether|provided that|in case|would have|(?:as|so) long as|on condition"
+        r"|assuming|in the event)\b|(?:^|[,;:] )subject to\b",
+        re.IGNORECASE,
+    ),
     "disbelief": late(
         r"\b(?:den(?:y|ies|ied)|myths?|falsely|hoax|wrong to|incorrect(?:ly)? (?:to|that|stat\w+)"
         r"|untrue|misconception|no evidence|not true|rejects?|rejected)\b",
