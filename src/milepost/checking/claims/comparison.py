@@ -33,7 +33,14 @@ from milepost.checking.claims.turned import (
     is_turned,
     replaced,
 )
-from milepost.checking.claims.vocabulary import EXCLUSIVE, POSSIBLE, PRONOUNS, TENTATIVE, UNIVERSAL
+from milepost.checking.claims.vocabulary import (
+    EXCLUSIVE,
+    OTHERS,
+    POSSIBLE,
+    PRONOUNS,
+    TENTATIVE,
+    UNIVERSAL,
+)
 
 ATTACHED = (
     is_of_another,
@@ -128,7 +135,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     there = {word.text.lower() for word in sentence.words}
     if own & EXCLUSIVE and not around & EXCLUSIVE:
         return False
-    if own & UNIVERSAL and there & EXCLUSIVE - own:  # "with any base" of "only with its base"
+    if own & UNIVERSAL and there & (EXCLUSIVE | OTHERS) - own:  # "any" of "only its", "all other"
         return False
     if _names_other(claim, sentence) and not there & PRONOUNS:
         return False

@@ -115,6 +115,9 @@ QUANTIFIERS = {
 EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely"])
 """Words that say that nothing else holds."""
 
+OTHERS = frozenset(["other", "others", "remaining"])
+"""Words that leave out what was named before."""
+
 PRONOUNS = frozenset(["he", "she", "they"])
 """Words that stand for one whom a sentence in front names."""
 
