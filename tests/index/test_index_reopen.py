@@ -10,7 +10,7 @@ import pytest
 
 import milepost
 from milepost.encoder.engine.folder import find_model
-from milepost.errors import StoreError, WrongModel
+from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.testing import fake_index
 from milepost.types import Document, Passage
 from support.cli_process import started
@@ -184,3 +184,11 @@ def test_a_model_that_is_not_installed_is_not_guessed(
     with pytest.raises(WrongModel) as caught:
         milepost.open(place)
     assert caught.value.fingerprint == known
+
+
+def test_a_document_is_no_index(tmp_path: Path) -> None:
+    (tmp_path / "there.txt").write_text("Bees dance.")
+    for name in ("there.txt", "missing.PDF"):
+        with pytest.raises(NotAnIndex, match=name):
+            milepost.open(tmp_path / name, model=MODEL)
+    assert [path.name for path in tmp_path.iterdir()] == ["there.txt"]

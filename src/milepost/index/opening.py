@@ -14,6 +14,7 @@ from milepost._typed import typed
 from milepost.encoder import Encoder, load
 from milepost.encoder.engine.folder import MULTILINGUAL, packaged
 from milepost.encoder.engine.precision import Arithmetic, checked
+from milepost.errors import NotAnIndex
 from milepost.index.facade import Index, Opened
 from milepost.index.model_choice import choice_for, sample
 from milepost.index.naming import Name
@@ -47,7 +48,7 @@ def open(
     Raises:
         WrongType: an argument is of another type.
         InputError: ``precision`` is another word.
-        NotAnIndex: the folder holds something else.
+        NotAnIndex: the folder holds something else, or it is no folder but a document.
         WrongModel: the index was made by another model.
         NewerSchema: the index was made by a newer Milepost.
         OldSchema: the index was made by an older Milepost.
@@ -55,6 +56,7 @@ def open(
         MissingExtra: the driver of the server is not installed.
     """
     checked(precision)
+    _refuse_document(place)
     opener = partial(_opened, place, precision=precision, read_only=read_only)
     new = model is None and not read_only and packaged(MULTILINGUAL) and _is_new(place)
     return Index(*opener(model, create=create), partial(_suited, place, opener) if new else None)
@@ -74,6 +76,17 @@ def _opened(
     if isinstance(chosen, Encoder):
         return store, chosen, about
     return store, partial(load, chosen.path, precision=precision), about
+
+
+def _refuse_document(place: str | os.PathLike[str] | None) -> None:
+    from milepost.documents.readers.formats import SUFFIXES
+
+    found = None if place is None else index_place(place)
+    if isinstance(found, Path) and found.suffix.lower() in SUFFIXES and not found.is_dir():
+        raise NotAnIndex(
+            f"{found} has the name of a document, and an index is a folder",
+            "milepost.open(), and add() of the document",
+        )
 
 
 def _is_new(place: str | os.PathLike[str] | None) -> bool:

@@ -159,3 +159,11 @@ def test_a_sentence_goes_on_below_bold_words_and_on_a_page_of_small_type() -> No
     text = made([page]).text
     assert "they were built, and" in text
     assert text.count("they have turned since the spring.") == 3
+
+
+def test_spaces_are_found_by_the_others_of_their_line() -> None:
+    page = PdfPage()
+    words = "on all nodes that have at least one of the cells"
+    shown = words.replace(" ", ") -165 (").replace("s) -165 (t", "s) -130 (t")
+    page.operations.append(f"BT /F1 10 Tf 1 0 0 1 72 700 Tm [({shown})] TJ ET")
+    assert made([page]).text == words

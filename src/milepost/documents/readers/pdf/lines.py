@@ -98,6 +98,9 @@ def _letters(code: int) -> str:
 
 _Letters = NDArray[np.int32]
 _LETTER = (1 << 21) - 1  # bits of a letter
+_NARROW, _ALIKE, _SPACES = 0.12, 0.75, 3
+"""Font sizes of a space, at least; its share of its line's usual one, and how many make that."""
+_TOUCH = 0.06  # of the font size: letters closer than this are set as the font has them
 _LONG, _KNOWN = 1 << 21, 1 << 22
 _TABLE: _Letters = np.zeros(sys.maxunicode + 1, np.int32)
 """For code points that occurred, ``_KNOWN`` and their letter; of several, the first and ``_LONG``.
@@ -162,6 +165,7 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -
     digit = (bare >= ord("0")) & (bare <= ord("9"))
     inside = ((bare[:-1] == ord("(")) & digit[1:]) | (digit[:-1] & (bare[1:] == ord(")")))
     space &= ~inside | (gap > SPACE * larger)  # a bracket around a figure may be a cell of its own
+    _add_narrow(space, gap / larger, cut | inside | shared, at, last)
     spaced = np.append(space, np.zeros(1, np.bool_))
     for mark in _marks_of_items(own & _LETTER, gap / larger, at, last):
         spaced[mark] = True
@@ -242,6 +246,22 @@ def _between_spaced_words(gap: Floats, real: Flags) -> Flags:
     known |= (before < 0) & (np.minimum(after, next_after) > 0.9 * np.maximum(after, next_after))
     found: Flags = known & (usual > 0) & (gap < 2 * usual + SPACE)
     return found
+
+
+def _add_narrow(space: Flags, gap: Floats, other: Flags, at: Integers, last: Integers) -> None:
+    """Add the spaces that are as wide as others of their line, whose letters touch each other.
+
+    Text that is set in full lines has spaces of any width. ``gap`` is in font sizes; ``other`` are
+    no spaces.
+    """
+    doubtful = ~space & ~other & (gap > _NARROW)
+    for line in {*(np.searchsorted(at, np.flatnonzero(doubtful), "right") - 1).tolist()}:
+        inside = slice(at[line], last[line])
+        known, own = space[inside], gap[inside]
+        usual = float(np.median(own[known])) if known.sum() >= _SPACES else WORD_GAP
+        more = doubtful[inside] & (own >= _ALIKE * usual)
+        if usual < WORD_GAP and more.sum() <= known.sum() and own[~known & ~more].max() < _TOUCH:
+            space[inside] |= more
 
 
 def _marks_of_items(own: _Letters, gap: Floats, at: Integers, last: Integers) -> list[int]:
