@@ -176,13 +176,18 @@ def test_an_index_is_opened_with_the_model_that_made_it(place: Path) -> None:
         milepost.open(place, model="landmark-minilm")
 
 
+@pytest.mark.parametrize(
+    ("model", "rebuild"), [(None, "--rebuild"), ("landmark-minilm", "--model landmark-minilm")]
+)
 def test_a_model_that_is_not_installed_is_not_guessed(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, model: str | None, rebuild: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = find_model(LIGHT).manifest.fingerprint
     monkeypatch.setattr("milepost.encoder.engine.folder.shipped_models", list)
     with pytest.raises(WrongModel) as caught:
-        milepost.open(place)
+        milepost.open(place, model=model)
+    assert caught.value.hint.startswith("--model FOLDER, that of the model that made it, or ")
+    assert caught.value.hint.endswith(rebuild)
     assert caught.value.fingerprint == known
 
 

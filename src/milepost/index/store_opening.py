@@ -42,10 +42,12 @@ def opened_store(
         return opened(chosen.manifest), chosen
     except WrongModel as error:
         own = model_of(error.fingerprint) or made_model(error.fingerprint)
-        if model is not None:
-            name = model.manifest.name if isinstance(model, Encoder) else os.fspath(model)
-            hint = f"{'without --model, or ' if own else ''}{error.hint} --model {name}"
-            raise WrongModel(error.problem, hint, error.fingerprint) from None
-        if own is None:
-            raise
-    return opened(own.manifest), own
+        if model is None and own is not None:
+            return opened(own.manifest), own
+        # Only then the rebuild: it throws away what was read.
+        first = "without --model" if own else "--model FOLDER, that of the model that made it"
+        name = model.manifest.name if isinstance(model, Encoder) else model
+        chose = "" if name is None else f" --model {os.fspath(name)}"
+        raise WrongModel(
+            error.problem, f"{first}, or {error.hint}{chose}", error.fingerprint
+        ) from None
