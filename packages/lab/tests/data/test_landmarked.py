@@ -1,6 +1,6 @@
 """Pairs, and texts with landmarks."""
 
-import json
+import gzip
 
 import numpy as np
 import pytest
@@ -77,14 +77,42 @@ def test_the_packaged_pairs_share_no_document_between_parts():
     assert (len(small.train), len(small.test_queries)) == (10, 5)
 
 
-def test_wrong_files_are_named(tmp_path):
+PAIR = '{"query": "Who %s?", "passage": "one\u2028two %s", "document": "%s"}\n'
+PAIRS = [PAIR % (n, n, n // 2) for n in range(24)]
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        "".join(PAIRS).encode("utf-8-sig"),
+        gzip.compress("".join(PAIRS).encode()),
+        "  \n".join(PAIRS).encode(),
+        "".join(PAIRS).replace("query", "question").replace("passage", "positive").encode(),
+    ],
+    ids=["BOM", "gzip", "blank", "names"],
+)
+def test_what_training_reads_is_read(packed, tmp_path):
+    (tmp_path / "pairs.jsonl").write_bytes(packed)
+    pairs = read_pairs(tmp_path / "pairs.jsonl")
+    assert len(pairs.train) + len(pairs.test_queries) == 24
+    assert all(passage.startswith("one\u2028two ") for passage in pairs.test_passages)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (b"\xff\n", "line 1: not UTF-8"),
+        (b'{"query": "a"}\n', "line 1: no 'passage'"),
+        ((PAIR % (1, 1, 1)).encode(), "too few documents"),
+    ],
+    ids=["bytes", "keys", "few"],
+)
+def test_wrong_files_are_named(text, wrong, tmp_path):
     file = tmp_path / "pairs.jsonl"
-    file.write_text('{"query": "a"}\n')
-    with pytest.raises(InputError, match="no file of pairs"):
+    file.write_bytes(text)
+    with pytest.raises(InputError, match=wrong) as caught:
         read_pairs(file)
-    file.write_text(json.dumps({"query": "a", "passage": "b", "document": "c"}) + "\n")
-    with pytest.raises(InputError, match="too few documents"):
-        read_pairs(file)
+    assert str(file) in str(caught.value)
 
 
 def test_ndcg_by_hand():

@@ -261,17 +261,15 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         if is_table(path):
             yield path
         elif path.is_dir():
-            found = {*files([path]), *path.rglob("*.jsonl.gz")}
-            yield from sorted(found)
+            yield from sorted({*files([path]), *path.rglob("*.jsonl.gz")})
         else:
             yield from files([path])
 
 
 def _folder_of_all(paths: Sequence[Path]) -> Path:
-    parents = [path.resolve().parent for path in paths]
     try:
-        return Path(os.path.commonpath(parents)) if parents else Path.cwd()
-    except ValueError:  # several drives of Windows
+        return Path(os.path.commonpath([path.resolve().parent for path in paths]))
+    except ValueError:  # no path, or several drives of Windows
         return Path.cwd()
 
 

@@ -108,15 +108,20 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
                 if len(cells) == len(names):
                     yield line
                 elif cells:
-                    problem = (
-                        f"{counted(len(cells), 'column')}, but the first line names {len(names)}"
-                    )
+                    found = counted(len(cells), "column")
+                    problem = f"{found}, but the first line names {len(names)}"
                     bad.append(line.wrong(problem, "put text with commas or tabs in quotes"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(
             f"{path} cannot be read: {first_line(error)}",
             "UTF-8, a first line with the names of the columns, quotes doubled within quotes",
         ) from error
+
+
+def pair_of(line: Line) -> tuple[str, str]:
+    """The question of a pair and its passage, also as sentence-transformers names the columns."""
+    query = question_text(line, "query", "question", "anchor")
+    return query, line.text("passage", "positive", "answer")
 
 
 def negatives_of(fields: Mapping[str, Any]) -> object:
@@ -264,9 +269,8 @@ def load_pairs(
             counts[f"pairs with {kind} licence"] += 1
             continue
         with collected(bad):
-            # Also by the names of sentence-transformers' columns.
-            query = question_text(line, "query", "question", "anchor")
-            text = short(line, line.text("passage", "positive", "answer"))
+            query, passage = pair_of(line)
+            text = short(line, passage)
             others = negatives_of(line.fields)
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')

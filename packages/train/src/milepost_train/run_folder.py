@@ -87,8 +87,7 @@ class RunFolder:
 
     def write_card(self) -> None:
         """Write the model card of a run that is done."""
-        record = record_of(self.path / CHECKPOINT)
-        self._put(CARD, card(self.path.resolve().name, None, record))
+        self._put(CARD, card(self.path.resolve().name, None, record_of(self.path / CHECKPOINT)))
 
     def facts(self) -> dict[str, Any] | None:
         """What the run was made from; None if it was killed before it wrote that."""

@@ -185,8 +185,6 @@ def synthesize(
         "command": "synthesize",
         "llm": endpoint.model,
         "model": encoder.fingerprint if asking.top else "",
-        "split": split,
-        "allow_nc": allow_nc,
         **asdict(asking),
     }
     unanswered = 0
@@ -253,7 +251,7 @@ def by_rules(
         InputError: an unknown rule, or ``out`` was made with other settings.
     """
     rules = checked_kinds(rules, RULES)
-    settings = {"command": "rules", "rules": rules, "split": split, "allow_nc": allow_nc}
+    settings: dict[str, object] = {"command": "rules", "rules": rules}
 
     def ask(
         source: Source, counts: Counter[str], asked: set[tuple[str, ...]]
@@ -330,6 +328,7 @@ def _write(
     allow_nc: bool,
     progress: Progress,
 ) -> Written:
+    settings |= {"split": split, "allow_nc": allow_nc}
     settings |= {"dev": dev} if dev else {}  # so that files begun without it can be resumed
     dropped: Counter[str] = Counter()
     bad: list[InputError] = []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import InputError
+from milepost_train.loading import pair_of, rows
 
 PACKAGED_FILE = Path(__file__).parent / "packaged" / "open-questions.jsonl.gz"
 """1,500 questions about documents in the public domain; its README says where from."""
@@ -47,12 +46,12 @@ class Pairs:
 
 
 def read_pairs(path: str | Path | None, train: int | None = None, test: int | None = None) -> Pairs:
-    """Read JSON lines of ``query``, ``passage`` and, if known, ``document``.
+    """Read the pairs of a file as ``[data] pairs`` of training does, with ``document`` if known.
 
     A third of the documents, chosen by their names, are for the test.
 
     Args:
-        path: ``.jsonl`` or ``.jsonl.gz``; None for the pairs that come along.
+        path: JSON lines, CSV or Parquet; None for the pairs that come along.
         train: most training pairs; None for all.
         test: most test questions; None for all.
 
@@ -60,18 +59,14 @@ def read_pairs(path: str | Path | None, train: int | None = None, test: int | No
         InputError: the file cannot be read, or leaves nothing to train or to test on.
     """
     file = Path(path or PACKAGED_FILE)
-    try:
-        data = file.read_bytes()
-        text = gzip.decompress(data) if file.suffix == ".gz" else data
-        rows = [json.loads(line) for line in text.decode().splitlines() if line]
-        found = [
-            (str(row["query"]), str(row["passage"]), str(row.get("document", n)))
-            for n, row in enumerate(rows)
-        ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{file} is no file of pairs: {error!r}", '{"query": …, "passage": …} a line'
-        ) from error
+    bad: list[InputError] = []
+    found: list[tuple[str, str, str]] = []
+    for line in rows(file, bad):
+        query, passage = pair_of(line)
+        document = line.name("document") if "document" in line.fields else str(len(found))
+        found.append((query, passage, document))
+    if bad:
+        raise bad[0]
     found.sort(key=lambda row: stable(row[0]))
     learned = [(query, passage) for query, passage, document in found if not _tested(document)]
     asked = [row for row in found if _tested(row[2])][:test]
