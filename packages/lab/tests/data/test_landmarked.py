@@ -9,7 +9,7 @@ from milepost.errors import InputError
 from milepost.testing import fake_encoder
 from milepost_lab.data.landmarked import read, spliced
 from milepost_lab.data.network import TokenReader
-from milepost_lab.data.pairs import ndcg, read_pairs
+from milepost_lab.data.pairs import _tested, ndcg, read_pairs
 from support.landmark_collections import turned, write_task
 
 
@@ -98,14 +98,20 @@ def test_what_training_reads_is_read(packed, tmp_path):
     assert all(passage.startswith("one\u2028two ") for passage in pairs.test_passages)
 
 
+TESTED = [n for n in range(30) if _tested(str(n))]
+LEARNED = "".join(PAIR % (n, n, n) for n in range(30) if n not in TESTED)
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
         (b"\xff\n", "line 1: not UTF-8"),
         (b'{"query": "a"}\n', "line 1: no 'passage'"),
-        ((PAIR % (1, 1, 1)).encode(), "too few documents"),
+        ((LEARNED + PAIR % (1, 1, TESTED[0]) * 3).encode(), "and 1 passage of other documents"),
+        ((LEARNED + PAIR % (1, 1, TESTED[0]) + PAIR % (2, 2, TESTED[0])).encode(), "2 passages of"),
+        ((LEARNED + PAIR % (1, 1, TESTED[0]) + PAIR % (2, 1, TESTED[1])).encode(), "1 passage of"),
     ],
-    ids=["bytes", "keys", "few"],
+    ids=["bytes", "keys", "one passage", "one document", "one passage of two"],
 )
 def test_wrong_files_are_named(text, wrong, tmp_path):
     file = tmp_path / "pairs.jsonl"

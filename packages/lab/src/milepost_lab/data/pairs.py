@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.errors import InputError
+from milepost.wording import counted
 from milepost_train.loading import pair_of, rows
 
 PACKAGED_FILE = Path(__file__).parent / "packaged" / "open-questions.jsonl.gz"
@@ -48,7 +49,8 @@ class Pairs:
 def read_pairs(path: str | Path | None, train: int | None = None, test: int | None = None) -> Pairs:
     """Read the pairs of a file as ``[data] pairs`` of training does, with ``document`` if known.
 
-    A third of the documents, chosen by their names, are for the test.
+    About a third of the documents, chosen by their names, are for the test; pairs without one are
+    divided by their passages.
 
     Args:
         path: JSON lines, CSV or Parquet; None for the pairs that come along.
@@ -56,23 +58,27 @@ def read_pairs(path: str | Path | None, train: int | None = None, test: int | No
         test: most test questions; None for all.
 
     Raises:
-        InputError: the file cannot be read, or leaves nothing to train or to test on.
+        InputError: the file cannot be read, or leaves nothing to train on or to choose between.
     """
     file = Path(path or PACKAGED_FILE)
     bad: list[InputError] = []
     found: list[tuple[str, str, str]] = []
     for line in rows(file, bad):
         query, passage = pair_of(line)
-        document = line.name("document") if "document" in line.fields else str(len(found))
+        document = line.name("document") if "document" in line.fields else passage
         found.append((query, passage, document))
     if bad:
         raise bad[0]
     found.sort(key=lambda row: stable(row[0]))
     learned = [(query, passage) for query, passage, document in found if not _tested(document)]
     asked = [row for row in found if _tested(row[2])][:test]
-    if len(learned) < 2 or len(asked) < 2:
-        raise InputError(f"{file} has pairs of too few documents", "more documents")
     passages = list(dict.fromkeys(passage for _, passage, _ in asked))
+    if len(learned) < 2 or len(passages) < 2 or len({document for *_, document in asked}) < 2:
+        raise InputError(
+            f"{file}: {counted(len(learned), 'pair')} to train on, and "
+            f"{counted(len(passages), 'passage')} of other documents to search",
+            "pairs of more documents: two of each, the passages of two documents",
+        )
     number = {passage: n for n, passage in enumerate(passages)}
     return Pairs(
         learned[:train],
