@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,13 @@ def test_what_was_finished_is_there_when_a_run_fails(tmp_path):
     with pytest.raises(TypeError):
         write(tmp_path / "out.jsonl", {"a": PIECES["a"], "b": None})
     assert (tmp_path / "out.jsonl").read_text() == '{"n": 1}\n{"n": 2}\n'
+
+
+@pytest.mark.parametrize("pieces", [{}, {"a": None}, {"a": []}], ids=["none", "failed", "no rows"])
+def test_a_run_that_wrote_nothing_binds_no_other(pieces, tmp_path):
+    with suppress(TypeError):
+        write(tmp_path / "out.jsonl", pieces, top=20)
+    assert write(tmp_path / "out.jsonl", PIECES, top=0) == {"rows": 3}
 
 
 def test_a_file_of_somebody_else_is_not_touched(tmp_path):

@@ -198,11 +198,13 @@ def test_what_may_not_be_used_gives_nothing(tmp_path):
 def test_a_file_without_questions(tmp_path):
     """Nothing to mine for is an error, which names wrong lines that may be why."""
     given = files(tmp_path, DOCUMENTS, [question(split="dev")])
-    with pytest.raises(InputError, match="no train question"):
+    with pytest.raises(InputError, match=r"no train question.*without, they are of dev"):
         mine(*given, tmp_path / "out.jsonl", ENCODER)
     given[1].write_text("{broken\n")
-    with pytest.raises(InputError, match="line 1: not JSON"):
-        mine(*given, tmp_path / "out2.jsonl", ENCODER)
+    with pytest.raises(InputError, match=r"line 1: not JSON.*try: another split or file"):
+        mine(*given, tmp_path / "out.jsonl", ENCODER)
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in given}
+    assert mine(*files(tmp_path, DOCUMENTS, many()), tmp_path / "out.jsonl", ENCODER).counts
 
 
 def many():

@@ -9,13 +9,14 @@ The file is one that ``milepost eval run --tasks FILE`` and training read
 A ``Journal`` writes such a file piece by piece, and a second run continues it: beside ``FILE`` the
 folder ``.FILE.run`` holds the settings and each finished piece of work (``milepost_eval.runs``);
 ``FILE`` is written from it when the command ends, finished or not. So a run in two goes gives the
-bytes of a run in one.
+bytes of a run in one; a run that wrote nothing leaves no record.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from milepost.types import Document, Span
 from milepost_eval.runs import Run
 from milepost_eval.tasks.own import with_spans
 from milepost_eval.tasks.reading import (
+    ELSEWHERE,
     Line,
     Named,
     is_table,
@@ -187,7 +189,7 @@ def asked_documents(
     elsewhere: set[str] = set()
     for name, document, line, own in question_lines(questions, bad, documents=both):
         if own != split:
-            counts["questions of another split"] += 1
+            counts[ELSEWHERE] += 1
             elsewhere.add(document)
         elif held_out(document, hold_out):
             counts["questions about documents held out"] += 1
@@ -247,9 +249,8 @@ def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]
     found = tuple(dict.fromkeys(given))
     for name in found:
         if name not in known:
-            raise InputError(
-                f"unknown kind {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
-            )
+            hint = f"{nearest(name, known)}one of {', '.join(known)}"
+            raise InputError(f"unknown kind {name!r}", hint)
     if not found:
         raise InputError("no kind of question is named", f"kinds: {', '.join(known)}")
     return found
@@ -344,16 +345,20 @@ class Journal:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        wrote = any(self.rows()) if kind is None else bool(self.done)
         try:
-            with replacing(self.path, self.path.with_name(f".{self.path.name}.part")) as file:
-                for row in self.rows():
-                    file.write(_line(row))
+            if wrote or kind is None:
+                with replacing(self.path, self.path.with_name(f".{self.path.name}.part")) as file:
+                    for row in self.rows():
+                        file.write(_line(row))
         except OSError as error:
             if kind is None:
                 raise InputError(
                     f"{self.path} cannot be written: {error.strerror}",
                     "remove the cause and run the same command; finished work is kept",
                 ) from error
+        if not wrote:  # no work is lost, and other settings may follow
+            shutil.rmtree(self.done.folder)
 
     def write(
         self, piece: str, rows: Iterable[Mapping[str, Any]], counts: Mapping[str, int]

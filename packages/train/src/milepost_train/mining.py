@@ -40,7 +40,7 @@ from milepost.search.query import Query
 from milepost.search.scope import Scope, gather
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Span
-from milepost_eval.tasks.reading import Line, need_questions, question_text
+from milepost_eval.tasks.reading import ELSEWHERE, Line, need_questions, question_text
 from milepost_eval.types import Question, Split
 from milepost_train.data import Progress, touched, trimmed
 from milepost_train.generated import (
@@ -223,7 +223,7 @@ def mine(
             documents, questions, work.dropped, work.bad, split=split, allow_nc=allow_nc
         )
         asked = work.survey(found, progress)
-        need_questions(asked, split, questions, work.bad)
+        need_questions(asked, split, questions, work.bad, work.dropped[ELSEWHERE])
         with store.snapshot() as state:
             for number, each in enumerate(asked, 1):
                 if each.name not in journal.done:

@@ -88,7 +88,7 @@ def _part(folder: Path, stem: str, split: Split) -> Iterator[Line]:
     tables = sorted((folder / stem).glob("*.parquet"))
     if tables:
         own = [table for table in tables if table.name.startswith(f"{split}-")]
-        return (line for table in own or tables for line in table_lines(table, extra="train"))
+        return (line for table in own or tables for line in table_lines(table))
     return lines(_file(folder, stem))
 
 
@@ -99,7 +99,7 @@ def _qrels(base: Path, split: Split) -> Iterator[tuple[Line, str, str, int]]:
     if not table.is_file() and (folder / f"{split}.jsonl").is_file():
         others = lines(folder / f"{split}.jsonl")
     elif not table.is_file() and (tables := _judged_tables(base, split)):
-        others = (line for each in tables for line in table_lines(each, extra="train"))
+        others = (line for each in tables for line in table_lines(each))
     if others:
         for line in others:
             query, document = line.name("query-id"), line.name("corpus-id")

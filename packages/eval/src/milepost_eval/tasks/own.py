@@ -124,7 +124,7 @@ def read_own(path: Path, split: Split) -> Task:
             questions.append(question)
     if not asking:
         raise NoQuestions(f"{path} holds no question", "a line with 'question'")
-    need_questions(questions, split, path)
+    need_questions(questions, split, path, elsewhere=len(asking))
     wanted_by_any = {str(line.fields.get("document")) for line in asking}
     used = dict.fromkeys(question.document for question in questions)
     used |= dict.fromkeys(name for name in documents if name not in wanted_by_any)

@@ -19,7 +19,8 @@ from milepost.wording import counted
 from milepost_eval.types import Question, Split
 
 SPLITS: tuple[Split, ...] = get_args(Split)
-
+ELSEWHERE = "questions of another split"
+"""What a count of them is called."""
 
 _SAVED = "dataset_info.json"
 _LINES, _PARQUET = (".jsonl", ".jsonl.gz"), ".parquet"
@@ -109,18 +110,14 @@ def lines(path: Path, bad: list[InputError] | None = None) -> Iterator[Line]:
             yield Line(path, number, fields)
 
 
-def table_lines(path: Path, *, extra: str) -> Iterator[Line]:
+def table_lines(path: Path) -> Iterator[Line]:
     """Rows of a file of Parquet, some thousand in memory at a time.
-
-    Args:
-        path: the file.
-        extra: that brings pyarrow.
 
     Raises:
         UnreadableFile: the file is missing or damaged.
         MissingExtra: pyarrow is not installed.
     """
-    parquet = require("pyarrow.parquet", extra=extra)
+    parquet = require("pyarrow.parquet", extra="train")
     try:
         with parquet.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
@@ -152,10 +149,10 @@ def is_table(path: Path) -> bool:
 def _rows(path: Path) -> Iterator[Line]:
     """Rows of a table with all their cells."""
     if not path.is_dir():
-        yield from table_lines(path, extra="train")
+        yield from table_lines(path)
     elif not is_saved(path):
         for file in sorted(path.glob(f"*{_PARQUET}")):
-            yield from table_lines(file, extra="train")
+            yield from table_lines(file)
     else:
         datasets = require("datasets", extra="train")
         try:
@@ -233,20 +230,12 @@ def split_of(line: Line, otherwise: Split | None = None) -> Split:
     """
     if otherwise is not None and "split" not in line.fields:
         return otherwise
-    return checked_split(line.text("split"), f"{line.path}, line {line.number}: ")
-
-
-def checked_split(name: str, where: str = "") -> Split:
-    """A split by its name.
-
-    Raises:
-        InputError: another name than train, dev and test.
-    """
+    name = line.text("split")
     for split in SPLITS:
         if split == name:
             return split
-    raise InputError(
-        f"{where}unknown split {name!r}", f"{nearest(name, SPLITS)}one of {', '.join(SPLITS)}"
+    raise line.wrong(
+        f"unknown split {name!r}", f"{nearest(name, SPLITS)}one of {', '.join(SPLITS)}"
     )
 
 
@@ -370,7 +359,11 @@ class Named:
 
 
 def need_questions(
-    questions: Collection[object], split: Split, source: Path, bad: Sequence[InputError] = ()
+    questions: Collection[object],
+    split: Split,
+    source: Path,
+    bad: Sequence[InputError] = (),
+    elsewhere: int = 0,
 ) -> None:
     """Refuse a task without questions.
 
@@ -379,6 +372,7 @@ def need_questions(
         split: of the questions.
         source: file or folder of the task.
         bad: lines that cannot be used; the first are named, since they may be the reason.
+        elsewhere: how many questions are of another split, in a file where naming one is optional.
 
     Raises:
         NoQuestions: there are none.
@@ -386,8 +380,14 @@ def need_questions(
     if not questions:
         why = "".join(f"; {each.problem}" for each in bad[:3])
         raise NoQuestions(
-            f"{source}: no {split} question can be asked{why}", "another split or file"
+            f"{source}: no {split} question can be asked{why}",
+            split_hint(split) if elsewhere else "another split or file",
         )
+
+
+def split_hint(split: Split) -> str:
+    """What to do where all questions are of other splits and some may name none."""
+    return f'give questions "split": "{split}"; without, they are of dev'
 
 
 def _quoted(names: Collection[str]) -> str:
