@@ -135,7 +135,16 @@ def test_words_score_by_bm25_at_the_scales_of_the_search() -> None:
     assert not words.scores("nobody said it", 1).any()
 
 
-def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
-    path = write_lines(tmp_path / "pairs.jsonl", [{"query": "a"}])
-    with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
-        load_material(DataSettings(pairs=(path,)), tokenizer, READING)
+@pytest.mark.parametrize(
+    ("key", "row", "said"),
+    [
+        ("pairs", {"query": "a"}, r"line 1: no 'passage'.*; try: see docs"),
+        ("tasks", {"id": "q", "document": "d", "question": "Who?"}, "without, they are of dev"),
+    ],
+)
+def test_nothing_to_train_on(
+    key: str, row: dict[str, str], said: str, tmp_path: Path, tokenizer: Any
+) -> None:
+    path = write_lines(tmp_path / "given.jsonl", [row])
+    with pytest.raises(InputError, match=f"nothing that can be trained on: .*{said}"):
+        load_material(DataSettings(**{key: (path,)}), tokenizer, READING)

@@ -18,6 +18,7 @@ from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.language.terms import question_terms, terms
 from milepost.search.lexical import bm25, idf
+from milepost_eval.tasks.reading import ELSEWHERE, split_hint
 from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Judged, Pair, Progress, Question, Text
 from milepost_train.loading import (
@@ -199,9 +200,10 @@ def load_material(
     judged = [row for path in data.judged for row in load_judged(path, texts, report)]
     if not (questions or pairs or judged):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
+        elsewhere = any(counts[ELSEWHERE] for counts in report.counts.values())
         raise InputError(
             f"the data holds nothing that can be trained on: {said}",
-            'give questions "split": "train"; without, they are of dev',
+            split_hint("train") if elsewhere else "see docs/training-data.md",
         )
     alike: dict[str, dict[Sentence, None]] = {}
     for (_, words), found in mined.items():
