@@ -214,7 +214,9 @@ def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
 def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
     folder = tiny_folder(tmp_path / "m", "bert")
     ours = open_checkpoint(folder)
-    with pytest.raises(ModelError, match="networks of transformers"):
+    with pytest.raises(
+        ModelError, match='networks of transformers; try: "transformers = true" at the top'
+    ):
         with_lora(ours.model)
     assert merge_lora(ours.model) is ours.model
     theirs = open_checkpoint(folder, transformers=True)

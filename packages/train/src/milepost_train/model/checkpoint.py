@@ -106,7 +106,7 @@ def _of_transformers(model: LandmarkEncoder) -> HuggingFace:
     if not isinstance(model.backbone, HuggingFace):
         raise ModelError(
             "LoRA works only with networks of transformers",
-            "open the checkpoint with transformers=True",
+            '"transformers = true" at the top of the configuration',
         )
     return model.backbone
 
