@@ -108,8 +108,8 @@ def test_places_name_their_document(system: Callable[..., System]) -> None:
     )
     assert opened.tokens == 0
     ship, whale = opened.search(["Which ships?", "Do whales sleep?"])
-    assert [(p.document, p.start, p.end) for p in ship.best(1)] == [("a", 0, 13)]
-    assert [(p.document, p.start, p.end) for p in whale.best(1)] == [("b", 17, 34)]
+    assert [(p.document, p.start, p.end) for p in ship.best(1)] == [("a", 0, 14)]
+    assert [(p.document, p.start, p.end) for p in whale.best(1)] == [("b", 17, 35)]
     assert whale.spend(10**6)[0].document == "b"
     assert len(whale.best(99)) == 5
 

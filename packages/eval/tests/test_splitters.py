@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from milepost.documents import split
 from milepost.errors import InputError
 from milepost.types import Document, Span
+from milepost_eval.metrics import at_budget
 from milepost_eval.systems.splitters import splitter, word_pieces
 from milepost_eval.systems.units import Scored, Units
-from milepost_eval.types import Place
+from milepost_eval.types import Place, Question
 
 CHROMA = ["\n\n", "\n", ".", "?", "!", " ", ""]
 FEW = settings(max_examples=40, deadline=None)
@@ -131,7 +132,22 @@ DOCUMENTS = [
 ]
 
 
-def test_units_have_no_white_space_and_the_best_one_ranks_its_document():
+@pytest.mark.parametrize("spec", ["sentence", "30", "30-12", "recursive:30", "semantic:30"])
+@pytest.mark.parametrize("between", [" ", "\n\n", "\r\n\r\n"])
+def test_evidence_across_units_comes_back_whole(spec: str, between: str) -> None:
+    if ":" in spec:
+        pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+        pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
+    text = f"\nLeave is signed by the head.{between}Lunch is at noon.{between}Ann is here.\n"
+    units = Units.of([Document("a", text)], splitter(spec))
+    places = Scored(units, np.arange(len(units), dtype=np.float32)).spend(800)
+    assert len(places) > 1
+    asked = Question("q", "?", "a", ((0, len(text)),))
+    assert at_budget(places, asked, 800)["answer"] == 1
+    assert units.place(1, 0.0, around=9) == Place("a", 0, len(text), 0.0)
+
+
+def test_what_is_read_of_units_has_no_white_space_and_the_best_one_ranks_its_document():
     units = Units.of(DOCUMENTS, split)
     assert [units.texts(number) for number in range(3)] == [
         ["One here.", "Two here.", "Three."],

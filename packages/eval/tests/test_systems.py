@@ -167,6 +167,7 @@ SENTENCES = [
     "The queen lays eggs.",
     "Drones leave in autumn.",
 ]
+AS_RETURNED = [d.text[a:b] for d in DOCUMENTS for a, b in split(d.text) if d.text[a:b].strip()]
 MODEL = LandmarkEmbedder(fake_encoder())
 
 
@@ -189,23 +190,25 @@ def test_scores_are_cosines_of_texts_read_alone() -> None:
     np.testing.assert_allclose(scores, MODEL.questions(questions) @ vectors.T, atol=2e-3)
     for ranking, row in zip(opened.search(questions), scores, strict=True):
         assert [words(place) for place in ranking.best(3)] == [
-            SENTENCES[number] for number in np.argsort(-row, kind="stable")[:3]
+            AS_RETURNED[number] for number in np.argsort(-row, kind="stable")[:3]
         ]
 
 
 def test_many_questions_are_answered_in_order() -> None:
     questions = [SENTENCES[number % 8] for number in range(150)]
     rankings = list(dense().open(DOCUMENTS).search(questions))
-    assert [words(ranking.best(1)[0]) for ranking in rankings] == questions
+    assert [words(ranking.best(1)[0]) for ranking in rankings] == [
+        AS_RETURNED[number % 8] for number in range(150)
+    ]
 
 
 def test_a_window_returns_neighbours() -> None:
     (ranking,) = dense(window=1).open(DOCUMENTS).search(["Bees build cells of wax."])
     places = ranking.best(8)
-    assert words(places[0]) == "Bees build cells of wax. The queen lays eggs."
+    assert words(places[0]) == "Bees build cells of wax. The queen lays eggs. "
     assert len(places) == 8
     shown = {words(place) for place in places}
-    assert "They dive deep.\n\nSailors saw one. It sank a ship." in shown
+    assert "They dive deep.\n\nSailors saw one. It sank a ship. " in shown
     assert "It sank a ship. Why?" in shown
     assert ranking.documents(2) == ["hive", "sea"]
 

@@ -207,9 +207,9 @@ def _shared(union: Sequence[tuple[int, int]], evidence: Sequence[tuple[int, int]
 
 def _edges(union: Sequence[tuple[int, int]], evidence: Sequence[tuple[int, int]]) -> float:
     """Share of evidence starts that are a passage's start, and ends that are its end."""
-    # Sentences side by side are one passage to a reader, of what is returned as of the evidence.
-    passages, wanted = _union(union, EDGE), _union(evidence, EDGE)
-    starts, ends = [start for start, _ in passages], [end for _, end in passages]
+    # Sentences side by side are one passage to a reader; what is returned holds the space between.
+    wanted = _union(evidence, EDGE)
+    starts, ends = [start for start, _ in union], [end for _, end in union]
     hits = sum(any(abs(start - at) <= EDGE for at in starts) for start, _ in wanted)
     hits += sum(any(abs(end - at) <= EDGE for at in ends) for _, end in wanted)
     return hits / (2 * len(wanted))

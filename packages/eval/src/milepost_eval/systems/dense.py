@@ -155,16 +155,7 @@ class Windowed:
         return self.scored.documents(most)
 
     def _around(self, number: int) -> Place:
-        units = self.scored.units
-        owner = int(units.owners[number])
-        first = max(int(units.document_offsets[owner]), number - self.window)
-        last = min(int(units.document_offsets[owner + 1]) - 1, number + self.window)
-        return Place(
-            units.documents[owner].name,
-            int(units.spans[first, 0]),
-            int(units.spans[last, 1]),
-            float(self.scored.scores[number]),
-        )
+        return self.scored.units.place(number, float(self.scored.scores[number]), self.window)
 
 
 def asked_once(ask: Asker, fingerprint: str, vectors: Vectors) -> Asker:

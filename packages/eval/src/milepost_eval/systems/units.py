@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Splitter = Callable[[str], Sequence[Span]]
 """A text → its units, ascending by start; they may overlap and need not cover the text."""
 
+_WHITE_SPACE = re.compile(r"\s*")
+
 
 @dataclass(frozen=True)
 class Units:
@@ -24,7 +27,7 @@ class Units:
 
     Attributes:
         documents: the documents.
-        spans: ``(n, 2)`` int64 offsets, each into its own document.
+        spans: ``(n, 2)`` int64 offsets, each into its own document: what is read of a unit.
         document_offsets: ``(len(documents) + 1,)`` int64: first unit of each document, and ``n``.
     """
 
@@ -67,10 +70,22 @@ class Units:
         rows = self.spans[self.document_offsets[document] : self.document_offsets[document + 1]]
         return [text[a:b] for a, b in rows.tolist()]
 
-    def place(self, number: int, score: float) -> Place:
-        """One unit as a place."""
-        start, end = self.spans[number].tolist()
-        return Place(self.documents[int(self.owners[number])].name, start, end, score)
+    def place(self, number: int, score: float, around: int = 0) -> Place:
+        """One unit, with so many neighbours on both sides, as a place.
+
+        White space goes with the unit before it, and in front of a text with the first, as in
+        Milepost's sentences: evidence that spans two units can come back whole from every system.
+        """
+        owner = int(self.owners[number])
+        begin, stop = self.document_offsets[owner : owner + 2].tolist()
+        text = self.documents[owner].text
+        first = max(begin, number - around)
+        start = int(self.spans[first, 0])
+        if first == begin and text[:start].isspace():
+            start = 0
+        white = _WHITE_SPACE.match(text, int(self.spans[min(stop - 1, number + around), 1]))
+        assert white
+        return Place(self.documents[owner].name, start, white.end(), score)
 
 
 @dataclass(frozen=True)
