@@ -111,6 +111,7 @@ def load_check(
             evidence = touched(texts.all[number].spans, asked.spans)
             ids = texts.query(asked.text, Counter())[: texts.longest]
             if evidence and len(ids):
-                questions.append(Question(asked.name, task.name, ids, number, evidence, asked.text))
+                one = Question(asked.name, task.name, ids, number, evidence, asked.text)
+                questions.append(one)
     special = tokenizer.bos_id, tokenizer.landmark
     return Check(texts.all, questions, *special, shape, settings.budget) if questions else None

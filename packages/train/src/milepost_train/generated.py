@@ -249,8 +249,9 @@ def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]
     found = tuple(dict.fromkeys(given))
     for name in found:
         if name not in known:
-            hint = f"{nearest(name, known)}one of {', '.join(known)}"
-            raise InputError(f"unknown kind {name!r}", hint)
+            raise InputError(
+                f"unknown kind {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
+            )
     if not found:
         raise InputError("no kind of question is named", f"kinds: {', '.join(known)}")
     return found
@@ -262,15 +263,17 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         if is_table(path):
             yield path
         elif path.is_dir():
-            yield from sorted({*files([path]), *path.rglob("*.jsonl.gz")})
+            found = {*files([path]), *path.rglob("*.jsonl.gz")}
+            yield from sorted(found)
         else:
             yield from files([path])
 
 
 def _folder_of_all(paths: Sequence[Path]) -> Path:
+    parents = [path.resolve().parent for path in paths]
     try:
-        return Path(os.path.commonpath([path.resolve().parent for path in paths]))
-    except ValueError:  # no path, or several drives of Windows
+        return Path(os.path.commonpath(parents)) if parents else Path.cwd()
+    except ValueError:  # several drives of Windows
         return Path.cwd()
 
 

@@ -108,8 +108,9 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
                 if len(cells) == len(names):
                     yield line
                 elif cells:
-                    found = counted(len(cells), "column")
-                    problem = f"{found}, but the first line names {len(names)}"
+                    problem = (
+                        f"{counted(len(cells), 'column')}, but the first line names {len(names)}"
+                    )
                     bad.append(line.wrong(problem, "put text with commas or tabs in quotes"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(

@@ -181,7 +181,8 @@ def load_material(
     reader = Tokenizer(tokenizer, reading.bos_token, reading.landmark)
     texts = Texts(reader, data.longest, reading.query_prefix)
     pairs_in = existing(data.pairs, PAIRS)
-    paths = [*data.tasks, *pairs_in, *existing(data.negatives)]
+    negatives_in = existing(data.negatives)
+    paths = [*data.tasks, *pairs_in, *negatives_in]
     questions: list[Question] = []
     pairs: list[Pair] = []
     mined: dict[tuple[str, str], dict[Sentence, None]] = {}

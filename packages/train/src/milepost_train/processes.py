@@ -47,13 +47,14 @@ def chosen_dtype(name: Dtype, device: torch.device) -> Dtype:
     """
     if name != "auto":
         return name
-    fast = False
     if device.type == "cuda":
         fast = torch.cuda.is_bf16_supported(including_emulation=False)
     elif device.type == "cpu":
         # The names of torch's C++ side; there are no public ones.
         asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
         fast = any(getattr(torch.cpu, each, lambda: False)() for each in asked)
+    else:
+        fast = False
     return "bfloat16" if fast else "float32"
 
 

@@ -87,7 +87,8 @@ class RunFolder:
 
     def write_card(self) -> None:
         """Write the model card of a run that is done."""
-        self._put(CARD, card(self.path.resolve().name, None, record_of(self.path / CHECKPOINT)))
+        record = record_of(self.path / CHECKPOINT)
+        self._put(CARD, card(self.path.resolve().name, None, record))
 
     def facts(self) -> dict[str, Any] | None:
         """What the run was made from; None if it was killed before it wrote that."""

@@ -295,7 +295,8 @@ def excerpts(
         starts = [row for row in range(low, min(high, len(spans))) if good[row]]
         if not starts:
             continue
-        marked = [_run(chance.choice(starts), good, chance.randint(1, asking.longest))]
+        first = chance.choice(starts)
+        marked = [_run(first, good, chance.randint(1, asking.longest))]
         if kind == "scattered":
             far = [
                 r for r in range(marked[0][1] + 2, min(marked[0][1] + 40, len(spans))) if good[r]

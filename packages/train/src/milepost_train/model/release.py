@@ -222,7 +222,8 @@ def release(
             model.verdicts.head().write(draft)
             add_sums(draft, [verdict_head.FILE])
         if format == "openvino":
-            (draft / CARD).write_text(card(name, manifest, record), encoding="utf-8")
+            text = card(name, manifest, record)
+            (draft / CARD).write_text(text, encoding="utf-8")
         shutil.move(draft, out)
     return Released(out, manifest, parity, is_reranker(record), notes)
 

@@ -164,7 +164,8 @@ class Merged:
     def draw(self, random: Random) -> list[tuple[list[Pair], list[int]]]:
         """Of each pseudo document its queries, and the numbers of its passages in their order."""
         stage, pairs = self.stage, self.material.pairs
-        chosen = random.sample(pairs, min(stage.documents * stage.questions, len(pairs)))
+        count = min(stage.documents * stage.questions, len(pairs))
+        chosen = random.sample(pairs, count)
         return [
             (list(asked), self._shuffled(asked, random))
             for asked in chunks_of(chosen, stage.questions)

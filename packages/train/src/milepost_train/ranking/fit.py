@@ -252,7 +252,8 @@ class Learner:
         cases = self._cases("features", asked, lambda key: of_part[parts[key]])
         before: dict[int, Floats] = {}
         for part, fusion in enumerate(of_part):
-            ranked = self._ranked(fusion, [case for case in cases if parts[case.key] != part])
+            others = [case for case in cases if parts[case.key] != part]
+            ranked = self._ranked(fusion, others)
             for number, case in enumerate(cases):
                 if parts[case.key] == part:
                     before[number] = base_scores(case, *ranked)
