@@ -24,7 +24,8 @@ CORE = (
 CUSTOM = (
     '<Properties xmlns:vt="urn:vt"><property name="Project Name"><vt:lpwstr>Hive</vt:lpwstr>'
     '</property><property name="Final"><vt:bool>true</vt:bool></property>'
-    '<property name="Version"><vt:i4>3</vt:i4></property></Properties>'
+    '<property name="Version"><vt:i4>3</vt:i4></property>'
+    '<property name="MSIP_Label_7f_Name"><vt:lpwstr>Internal</vt:lpwstr></property></Properties>'
 )
 OFFICE = {
     "title": "Bees & wax",
@@ -63,6 +64,8 @@ def test_opendocument_files() -> None:
         "<dc:creator>Bo</dc:creator><meta:creation-date>2020-03-01T10:00:00</meta:creation-date>"
         "<dc:date>2024-01-01</dc:date><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword>"
         '<meta:user-defined meta:name="Project">Hive</meta:user-defined>'
+        '<meta:user-defined meta:name="AppVersion">12.0</meta:user-defined>'
+        '<meta:user-defined meta:name="Slides">9</meta:user-defined>'
         "</office:meta></office:document-meta>"
     )
     data = with_parts(opendocument("text", "<text:p>Words.</text:p>"), {"meta.xml": meta})

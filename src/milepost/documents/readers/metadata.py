@@ -19,6 +19,13 @@ _CUSTOM = "docProps/custom.xml"
 _OPENDOCUMENT = "meta.xml"
 _NONE = Element("none")
 
+_CONVERTED = re.compile(
+    r"AppVersion|DocSecurity|HiddenSlides|HyperlinksChanged|LinksUpToDate|MMClips|Notes"
+    r"|PresentationFormat|ScaleCrop|ShareDoc|Slides"
+)
+"""Names that LibreOffice gives to what Office says of itself, beside the maker's own."""
+_LABEL = "MSIP_"  # begins the names of labels that Office puts on files
+
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 
 
@@ -93,6 +100,9 @@ def of_opendocument(source: Archive | Element) -> Properties:
 def _described(root: Element, own: Mapping[str, Any]) -> Properties:
     """Read what office programs say of a document, in either format."""
     said = _texts(root)
+    own = {key: value for key, value in own.items() if not key.startswith(_LABEL)}
+    if "AppVersion" in own:
+        own = {key: value for key, value in own.items() if not _CONVERTED.fullmatch(key)}
     return properties(
         title=_one(said, "title"),
         author=_one(said, "initial-creator", "creator"),
