@@ -50,6 +50,7 @@ ENGLISH = [
     "Prof. X. Y. Zee spoke.|The hall was full.",
     "It was approx. 5 km.|The road was wet.",
     "Thanks.|Andrew, do you have anything?",
+    "They live in Iowa.|Bob came to New York.|Born in 1990, he left the bank.|24 people stayed.",
     "So what?|Nobody knows etc. and so on.",
 ]
 
@@ -97,6 +98,7 @@ def test_other_languages(case: str) -> None:
         ["Rule | Do this. | | ", "Then do all that is said in the next rule"],
         ["规则 | 他来了。 | ", "他走了。 |"],
         ["7.1 | Sign each page. | 2 | by the one who has written what is on it"],
+        ["Item: Nut | Qty. Ordered: 4 | Std. Error: 0.7\n", "Time | 12\n", "No. Items | 3"],
     ],
 )
 def test_a_sentence_ends_with_its_cell(cells: list[str]) -> None:
@@ -167,9 +169,39 @@ def test_a_line_is_a_paragraph_where_lines_are_long() -> None:
     assert sentences("\n".join(short)) == short
 
 
+WRAPPED = (
+    "The provider scrambles the data that is stored by another provider, and",
+    "unscrambles them when they are read. It is used where the storage of the",
+    "mails is shared with other programs.",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "prefix", "after"),
+    [
+        ("", "# ", "\nx = 1"),
+        ("", "// ", "\nint x;"),
+        ("/*\n", " * ", "\n */\nint x;"),
+        ("Ann wrote:\n", "> ", "\n>\n> Yes."),
+        ("Title\n~~~~~\n", "", ""),
+        ("Press <kbd>Ctrl</kbd> to open the menu that shows all of the settings of\n", "", ""),
+        (f"The page at\nhttps://example.org/{'a' * 130}\n", "", ""),
+    ],
+)
+def test_wrapped_lines_are_joined_behind_prefixes(before: str, prefix: str, after: str) -> None:
+    lines = "\n".join(prefix + line for line in WRAPPED)
+    found = sentences(before + lines + after)
+    assert any(
+        each.endswith(f"and\n{prefix}unscrambles them when they are read.") for each in found
+    )
+    assert any(each.startswith(f"It is used where the storage of the\n{prefix}") for each in found)
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [
+        ("* one item that is long enough to fill\n* another item\n* a third", 3),
+        (">>> f(1)\n>>> f(2)", 2),
         ("# Title\nA paragraph follows it. And more.", 3),
         ("Title\n=====\nA paragraph.", 2),
         ("Things:\n- one thing\n- another thing\n1. first\n2) second", 5),

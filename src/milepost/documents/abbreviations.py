@@ -76,9 +76,28 @@ OPENERS = _words(
 )
 """Words that start a sentence if they are capitalised after a full stop."""
 
-EXCLAIMED = _words(
+ORDINARY = _words(
     """
-    so ah oh ok okay um uh mm yep yeah yes thanks
+    accent acres acton ago ah aims alike all aloud ames anarchy andes antioch applause arcade
+    arden arrows ashore aye backs bail baird bank barn barron bays bed bee bela bets bien biting
+    black bleak bled bold bombardment bombed bond book bra brad broad brock buchanan bull bump
+    burr bus cain call can cancer cao carpenter carr casey century chaos chase chases cheerful
+    chest chip chores civilization clarke cliff climb closes coal code cold cole condo consume
+    contra cooler cow cox crafts cranes crazy crowley curt dahl day decks den depot deserved
+    divide drunk dull dumb dusk dvds elect encyclopedia enter enters equal extant ezekiel faded
+    fairs fiat fish fist flag flip flourish found fray free galaxies gall galleries gibson
+    gracefully grenada guthrie hacked hall hand hard harp hay hen hers highs hilt hokkaido
+    holidays horse how hugh hughes hum human hunts idaho invaders iowa jeff johan john johns
+    joke just katharine kerry knees lack lars larsen laughter lazy lead leaps leg lew lids life
+    limp liter lock loire low lowell luck luz mankind mann marsh mart martini mason mclean mess
+    metro midi mills monaco mum ness nonsense nope nor oceania oils ok okay onwards parade park
+    payne penny pens per pick poland port rand rash raw rees rehab reporter reports rest
+    resurrection revisited rich rites robb robbins roll rounds row ruin ruined saigon salman
+    sanchez sand sane saw scandal scattering sent series shade shan shrubs shrug sick sinks
+    sleep so south southport splash spruce stake stars stein stew stock story sulawesi sum
+    swallowed tables tale talent tasks taxis thanks thinner threads tonga toulon tread trench
+    trieste tuck untouched utah vain vase vibe victories vodka walk wall ware wave weave week
+    west wheat wheel whites wiley will win wings woods wool works wrath yard yep york
     """
 )
-"""Interjections, which a model trained on legal text mistakes for abbreviations."""
+"""Words that the model takes for abbreviations, as those of law books, and that hardly are one."""

@@ -43,11 +43,16 @@ _BEYOND = late("[^\x00-\u0588\u2000-\u2fff\U00010000-\U0010ffff]")
 _MIN_CELL = 40
 """Minimum length of a cell that begins a sentence within its row."""
 
+_SHORTENED = re.compile(r"(?:^|(\| ))[^\W\d_]{1,6}$", re.MULTILINE)
+_SHORT_CELL = re.compile(r"[^\n|]{,39}(?: \||\n|\Z)")
+"""A word that may be shortened and begins a line or cell, and what ends one soon."""
+
 _MIN_BY_SPACES = 60
 """Minimum length of a Thai sentence that ends at a space, because spaces also separate clauses."""
 
 _WORD = re.compile(r"[^\W_]+")
 _OPENING = "\"'“‘«„([{¿¡–—- "
+_PREFIXED = _OPENING + "*#/>"  # lines of comments and quoted mail begin so
 _ENUMERATOR = re.compile(r"[(\[]?(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,5})[.)\]]+\s*")
 _ROMAN = re.compile(r"[IVXLCM]+")
 _BRACKET_CHARS = 300  # maximum characters for which an open bracket keeps a sentence together
@@ -99,6 +104,12 @@ class Breaker:
         ahead = self._text[place : place + _MIN_CELL]
         return len(ahead) < _MIN_CELL or "\n" in ahead or " |" in ahead
 
+    def _is_label(self, mark: int, place: int) -> bool:
+        """Whether a short cell of a row begins with a short word: "Qty. Ordered", "Co. Cork"."""
+        before = _SHORTENED.search(self._text, max(0, mark - 9), mark)
+        rest = _SHORT_CELL.match(self._text, place)
+        return bool(before and rest and (before[1] or rest[0].endswith("|")))
+
     def _held(self, last: int, place: int, end: int) -> bool:
         """Whether an open bracket is closed soon enough to keep the sentence together."""
         if place - last > _BRACKET_CHARS:
@@ -110,23 +121,27 @@ class Breaker:
         text, mark, place = self._text, match.start(), match.end()
         if "|" in match[0] and self._is_short_cell(place):
             return False  # a figure or name stays in its row
+        if text[mark] == "." and self._is_label(mark, place):
+            return False
         if place - last < 16 and _ENUMERATOR.fullmatch(text, last, place):
             return False  # "2. Methods": the number opens the sentence
-        ahead = text[place : place + 4].lstrip(_OPENING)
+        ahead = text[place : place + 8].lstrip(_OPENING if "\n" not in match[0] else _PREFIXED)[:4]
         first = ahead[:1]
-        if first and first in ".,;:!?…|":
+        if first and first in ".,;:!?…|\n":  # a new line behind a prefix without words
             return False
         small = self._cased and first.islower()
         if text[mark] != "." or (mark and text[mark - 1] in ". "):
             if text[mark] == "." and first.isdigit():
                 return False  # the dots that lead to a page number
             return not small  # «Non! dit-il», "Really?" he asked; an ellipsis, closed or spaced
-        return self._stop_ends(mark, place, first, small, agreed)
+        before = ["", "", *text[max(last, mark - _WORD_CHARS) : mark].split()]
+        return self._stop_ends(before, mark, place, first, small, agreed)
 
-    def _stop_ends(self, mark: int, place: int, first: str, small: bool, agreed: bool) -> bool:
+    def _stop_ends(
+        self, before: list[str], mark: int, place: int, first: str, small: bool, agreed: bool
+    ) -> bool:
         """Whether the full stop at ``mark`` ends a sentence, by the words before and after it."""
         text = self._text
-        before = ["", "", *text[max(0, mark - _WORD_CHARS) : mark].split()]
         word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
         bare = word.lower()
         following = _WORD.search(text, place, place + _WORD_CHARS)
@@ -166,7 +181,7 @@ class Breaker:
             return True
         if initial:
             return False
-        if self._text[mark - 1] in ")]" or bare in abbreviations.EXCLAIMED or counted:
+        if self._text[mark - 1] in ")]" or counted:
             return True
         known = bare in abbreviations.NUMBERED or bare in abbreviations.INNER
         plain = word.isalpha() and ((word.islower() and len(word) > 2) or word.isupper())
@@ -201,4 +216,7 @@ def _model() -> Any:
     """Load a private instance, because other callers can change the one that nupunkt shares."""
     from nupunkt.models import load_default_model
 
-    return load_default_model()
+    model = load_default_model()
+    for word in abbreviations.ORDINARY:
+        model.remove_abbreviation(word)
+    return model

@@ -8,7 +8,7 @@ lines between two blank lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -50,8 +50,11 @@ _CODE = re.compile(
     r"|(?:def|class|import|return|elif|else|try|except|raise|assert|const|let|var)\b.*[\w:)\]]$"
     r"|(?:#include|//|/\*|@\w|\$ |>>> )|[\w.\[\]\"']+ [-+*/|&]?= ?\S|[\w.]+\(.*\)?$"
 )
-_INLINE = re.compile(r"(?<![`\[])(`+)[^`]+\1|<(?:\w+://|mailto:|[^\s<>@]+@)[^\s<>]+>(?=.)")
-"""Literals and addresses in prose, where tags and operators make no code. In lists of people, their
+_INLINE = re.compile(
+    r"(?<![`\[])(`+)[^`]+\1|<(?:\w+://|mailto:|[^\s<>@]+@)[^\s<>]+>(?=.)"
+    r"|</?(?:a|b|br|code|em|i|kbd|span|strong|su[bp])\b[^<>]*>|<<[\w-]+(?:,[^<>]*)?>>"
+)
+"""Literals, addresses, tags and references in prose, which make no code. In lists of people, their
 addresses end the lines."""
 _ENDS = re.compile(r".*[.!?:;…。！？；：؟।॥][\"'”’»)\]」』）]*$", re.DOTALL)
 _CONTINUES = re.compile(r".*[\w,\-‐–—’']$", re.DOTALL)
@@ -61,8 +64,13 @@ _HEAD_CHARS = 400
 """Number of characters of a line that the patterns are applied to, to keep long lines cheap."""
 
 
+_LONG_WORD = re.compile(r"\S{30}")
+_PREFIX = re.compile(r"(?!>>> )(?:>[ \t]?)+|(?:#+|//+!?|\*)(?:[ \t]+|$)")
+"""What the lines of quoted mail and of comments begin with."""
+
+
 class _Line(NamedTuple):
-    """A line that is not blank; ``width`` in columns."""
+    """A line that is not blank; ``width`` in columns. ``head`` is without a prefix of its run."""
 
     start: int
     indent: int
@@ -80,16 +88,24 @@ def starts(text: str) -> list[int]:
 
 
 def _runs(text: str) -> Iterator[list[_Line]]:
-    """Yield the runs: lists of the lines between blank lines."""
+    """Yield the runs: lists of the lines between blank lines, or of one comment."""
     run: list[_Line] = []
-    offset, fence = 0, ""
-    for line in text.splitlines(keepends=True):
+    offset, fence, prefix = 0, "", ""
+    lines = text.splitlines(keepends=True)
+    for line, own, shared in zip(lines, *_prefixes(lines), strict=True):
         words = line.strip()
-        if words:
+        bare = words[len(own) :].lstrip() if shared else words
+        if run and (shared != prefix or not bare):
+            yield run
+            run = []
+        prefix = shared
+        if bare:
             indent = len(line) - len(line.lstrip())
             opened = fence
-            if words[0] in "`~" and (mark := _FENCE.match(words)):
-                if not fence:
+            if bare[0] in "`~" and (mark := _FENCE.match(bare)):
+                if not fence and run and _underlines(bare, run[-1]):
+                    pass
+                elif not fence:
                     fence = mark[1]
                 elif mark[1].startswith(fence):
                     fence = ""
@@ -98,14 +114,34 @@ def _runs(text: str) -> Iterator[list[_Line]]:
                 columns += len(_FULL_WIDTH.findall(words))
             fenced = bool(opened or fence)
             run.append(
-                _Line(offset + indent, indent, columns, words[:_HEAD_CHARS], words[-20:], fenced)
+                _Line(offset + indent, indent, columns, bare[:_HEAD_CHARS], bare[-20:], fenced)
             )
-        elif run:
-            yield run
-            run = []
         offset += len(line)
     if run:
         yield run
+
+
+def _prefixes(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What each line begins with, and its kind where a neighbour begins alike, else nothing.
+
+    Lines that begin with an asterisk are items of a list, unless in a comment of C.
+    """
+    own, kinds = list[str](), list[str]()
+    in_comment = False
+    for line in lines:
+        words = line.strip()
+        found = _PREFIX.match(words)
+        own.append(found[0] if found and (words[0] != "*" or in_comment) else "")
+        kinds.append("".join(own[-1].split()))
+        opens, closes = words.rfind("/*"), words.rfind("*/")
+        in_comment = (in_comment or opens >= 0) and closes <= opens
+    around = zip(["", *kinds], kinds, [*kinds[1:], ""], strict=False)
+    return own, [kind if kind in (before, after) else "" for before, kind, after in around]
+
+
+def _underlines(words: str, above: _Line) -> bool:
+    """Whether a line of tildes is as long as the words above it: a heading, and no code."""
+    return len(words) > 3 and not words.strip("~") and abs(above.columns - len(words)) < 3
 
 
 def _usual_width(runs: list[list[_Line]]) -> float:
@@ -135,7 +171,9 @@ def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
 
 def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
     """For each line but the last, whether the next word did not fit; None if nothing is wrapped."""
-    widest = max(line.columns for line in run)
+    # A long address or reference makes a line too long in a text that is wrapped.
+    wrapped = (each for each in run if each.columns <= WIDE or not _LONG_WORD.search(each.head))
+    widest = max((line.columns for line in wrapped), default=0)
     if not NARROW <= widest <= WIDE or any(line.fenced for line in run):
         return None
     if sum(_is_code(line.head) for line in run) * 5 >= len(run) * 2:
