@@ -200,7 +200,7 @@ def test_wrapped_lines_are_joined_behind_prefixes(before: str, prefix: str, afte
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("* one item that is long enough to fill\n* another item\n* a third", 3),
+        ("See src/*.py:\n\n* one item that is long enough to fill\n* another item\n* a third", 4),
         (">>> f(1)\n>>> f(2)", 2),
         ("# Title\nA paragraph follows it. And more.", 3),
         ("Title\n=====\nA paragraph.", 2),

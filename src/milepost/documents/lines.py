@@ -133,8 +133,8 @@ def _prefixes(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         found = _PREFIX.match(words)
         own.append(found[0] if found and (words[0] != "*" or in_comment) else "")
         kinds.append("".join(own[-1].split()))
-        opens, closes = words.rfind("/*"), words.rfind("*/")
-        in_comment = (in_comment or opens >= 0) and closes <= opens
+        opens = words.startswith("/*")  # elsewhere it may be a pattern of names
+        in_comment = (in_comment or opens) and "*/" not in words[2 * opens :]
     around = zip(["", *kinds], kinds, [*kinds[1:], ""], strict=False)
     return own, [kind if kind in (before, after) else "" for before, kind, after in around]
 
