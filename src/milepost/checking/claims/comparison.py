@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from milepost.checking.claims.conflicts import (
-    Conflict,
     conflicts,
     denied_alone,
     opposed,
@@ -33,6 +32,7 @@ from milepost.checking.claims.turned import (
     is_turned,
     replaced,
 )
+from milepost.checking.claims.values import Conflict
 from milepost.checking.claims.vocabulary import (
     EXCLUSIVE,
     OTHERS,

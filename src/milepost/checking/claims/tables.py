@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from milepost.checking.claims.comparison import Comparison, compare
-from milepost.checking.claims.conflicts import Conflict
 from milepost.checking.claims.kinds import EXACT
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.units import known
+from milepost.checking.claims.values import Conflict
 from milepost.language.patterns import is_dash
 from milepost.table_rows import NOTES
 from milepost.types import Hit, Span, Table, TableRow

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.checking.claims.comparison import ATTACHED, RENAMED, ROLES, compare
-from milepost.checking.claims.conflicts import Conflict, is_change_of_value
 from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, read
 from milepost.checking.claims.tables import ClaimedTable, Row
+from milepost.checking.claims.values import Conflict, is_change_of_value
 from milepost.checking.claims.vocabulary import EXCLUSIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
