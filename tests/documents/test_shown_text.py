@@ -319,6 +319,8 @@ def test_embedded_objects_are_noted() -> None:
         (r'{\field{\*\fldinst {\b SYMBOL 109 \\f "Symbol"}}{\fldrslt\f3}}g', "µg"),
         (r"{\field{\*\fldinst EQ \\* jc2 \\o\\ad(\\s\\up 9(a),\u24179?)}{\fldrslt}}", "平"),
         (r"{\*\moMath{\md{\mdPr{\mbegChr [}{\mendChr ]}}{\me a}}}", "[a]"),
+        (r"{\*\moMath{\md{\me{\md{\mdPr{\mbegChr [}}{\me a}}}}}", "([a))"),  # signs of each its own
+        (r"{\*\moMath{\md{\mdPr{\msepChr ,}}{\me a}{\me b}}}", "(a,b)"),
         (r"{\*\moMath{\msPre{\msub 6}{\msup 14}{\me C}}}", "_6^14C"),
         (r"10{\super 9}", "10^9"),
         # A picture of bytes, among them zeros and braces; the words after it were lost.

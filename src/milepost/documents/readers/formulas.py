@@ -49,16 +49,21 @@ def _radical(parts: list[Element]) -> str:
     return f"{degree and f'^{degree}'}√({linear(parts[-1])})"
 
 
+def _signs(node: Element) -> dict[str, str]:
+    """Return what Office says of a form itself, not of the forms inside of it."""
+    held = (sign for child in node if local(child).endswith("Pr") for sign in child)
+    return {local(sign): attribute(sign, "val") or "" for sign in held}
+
+
 def _delimited(node: Element, parts: list[Element]) -> str:
-    signs = {local(each): attribute(each, "val") for each in node.iter() if each is not node}
+    signs = _signs(node)
     opening, closing = signs.get("begChr", "("), signs.get("endChr", ")")
-    return f"{opening or ''}{'|'.join(map(linear, parts))}{closing or ''}"
+    return f"{opening}{signs.get('sepChr', '|').join(map(linear, parts))}{closing}"
 
 
 def _fraction(node: Element, parts: list[Element]) -> str:
     """Write a fraction; a pair without a line between, as in binomials, is none."""
-    kinds = (attribute(each, "val") for each in node.iter() if local(each) == "type")
-    if (node.get("linethickness") or "1")[0] == "0" or "noBar" in kinds:
+    if (node.get("linethickness") or "1")[0] == "0" or _signs(node).get("type") == "noBar":
         return _listed("; ", parts)
     return "/".join(map(_grouped, parts))
 
@@ -66,9 +71,8 @@ def _fraction(node: Element, parts: list[Element]) -> str:
 def _sum(node: Element, parts: list[Element]) -> str:
     if len(parts) < 3:
         return "".join(map(linear, parts))
-    sign = next((attribute(each, "val") for each in node.iter() if local(each) == "chr"), "∫")
     low, high, inner = (linear(part).strip() for part in parts[:3])
-    return f"{sign or ''}{low and f'_({low})'}{high and f'^({high})'} {inner}"
+    return f"{_signs(node).get('chr', '∫')}{low and f'_({low})'}{high and f'^({high})'} {inner}"
 
 
 def _scripts(parts: list[Element]) -> str:
