@@ -210,6 +210,9 @@ def test_formulas_outside_of_paragraphs() -> None:
         ("<math><mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts></math>",
          "_6^14C"),
         ("<math><mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math>", "2 1/2"),
+        ("<math><mfenced open='{' close=']' separators=' ;| '><mi>a</mi><mi>b</mi><mi>c</mi>"
+         "<mi>d</mi></mfenced></math>", "{a; b|c|d]"),
+        ("<math><mfenced separators=''><mi>a</mi><mo>+</mo></mfenced></math>", "(a+)"),
         ("<i style='display:none'><math><mi>A</mi></math></i><img class='mwe-math-img'>", "A"),
         ("<svg><title>no</title><text>A</text></svg>", "A"),
         ("<table><thead><tr><td rowspan=9>H<td>I<tbody><tr><td>1<td>2</table>", "H | I 1 | 2"),
@@ -320,7 +323,7 @@ def test_embedded_objects_are_noted() -> None:
         (r"{\field{\*\fldinst EQ \\* jc2 \\o\\ad(\\s\\up 9(a),\u24179?)}{\fldrslt}}", "平"),
         (r"{\*\moMath{\md{\mdPr{\mbegChr [}{\mendChr ]}}{\me a}}}", "[a]"),
         (r"{\*\moMath{\md{\me{\md{\mdPr{\mbegChr [}}{\me a}}}}}", "([a))"),  # signs of each its own
-        (r"{\*\moMath{\md{\mdPr{\msepChr ,}}{\me a}{\me b}}}", "(a,b)"),
+        (r"{\*\moMath{\md{\mdPr{\msepChr ,}}{\me a}{\me b}}}", "(a, b)"),
         (r"{\*\moMath{\msPre{\msub 6}{\msup 14}{\me C}}}", "_6^14C"),
         (r"10{\super 9}", "10^9"),
         # A picture of bytes, among them zeros and braces; the words after it were lost.

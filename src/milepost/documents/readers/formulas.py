@@ -21,7 +21,7 @@ def linear(node: Element) -> str:
     if tag in ("t", "mi", "mn", "mo", "mtext", "ms"):
         return "".join(node.itertext()).translate(_INVISIBLE)
     parts = [child for child in node if not local(child).endswith("Pr")]
-    if tag in _WITH_SIGNS and parts:
+    if tag in _WITH_SIGNS:
         return _WITH_SIGNS[tag](node, parts)
     form, least = _FORMS.get(tag, (None, 0))
     if form is None or len(parts) < least:  # of a damaged form, one part after the other
@@ -57,8 +57,24 @@ def _signs(node: Element) -> dict[str, str]:
 
 def _delimited(node: Element, parts: list[Element]) -> str:
     signs = _signs(node)
-    opening, closing = signs.get("begChr", "("), signs.get("endChr", ")")
-    return f"{opening}{signs.get('sepChr', '|').join(map(linear, parts))}{closing}"
+    separators = signs.get("sepChr", "|")
+    return _fenced(signs.get("begChr", "("), separators, signs.get("endChr", ")"), parts)
+
+
+def _delimited_of_mathml(node: Element, parts: list[Element]) -> str:
+    opening, closing = node.get("open", "(").strip(), node.get("close", ")").strip()
+    return _fenced(opening, "".join(node.get("separators", ",").split()), closing, parts)
+
+
+def _fenced(opening: str, separators: str, closing: str, parts: list[Element]) -> str:
+    """Write parts with one separator after the other between them; the last one is repeated."""
+    words = opening
+    for k, part in enumerate(parts):
+        if k and separators:
+            sign = separators[:k][-1]
+            words += f"{sign} " if sign in ",;" else sign
+        words += linear(part).strip()
+    return words + closing
 
 
 def _fraction(node: Element, parts: list[Element]) -> str:
@@ -92,9 +108,10 @@ def _listed(separator: str, parts: list[Element]) -> str:
 
 
 _WITH_SIGNS: dict[str, Callable[[Element, list[Element]], str]] = {
-    "d": _delimited, "nary": _sum, "f": _fraction, "mfrac": _fraction,
+    "d": _delimited, "mfenced": _delimited_of_mathml, "nary": _sum, "f": _fraction,
+    "mfrac": _fraction,
 }  # fmt: skip
-"""Forms whose signs are said in elements of their own."""
+"""Forms whose signs are said in attributes, or in elements of their own."""
 
 _FORMS: dict[str, tuple[Callable[[list[Element]], str], int]] = {
     tag: (form, least)
@@ -110,7 +127,6 @@ _FORMS: dict[str, tuple[Callable[[list[Element]], str], int]] = {
         ("sPre", 3, lambda parts: _scripts(parts[:2]) + linear(parts[2])),
         ("mmultiscripts", 1, _around),
         ("func", 2, lambda parts: f"{linear(parts[0])} {linear(parts[1])}"),
-        ("mfenced", 1, lambda parts: f"({_listed(', ', parts)})"),
         ("mroot", 2, lambda parts: f"^{_grouped(parts[1])}√({linear(parts[0])})"),
         ("rad", 1, _radical),
         ("m eqArr mtable", 1, partial(_listed, "; ")),
