@@ -260,7 +260,11 @@ def _add_narrow(space: Flags, gap: Floats, other: Flags, at: Integers, last: Int
         known, own = space[inside], gap[inside]
         usual = float(np.median(own[known])) if known.sum() >= _SPACES else WORD_GAP
         more = doubtful[inside] & (own >= _ALIKE * usual)
-        if usual < WORD_GAP and more.sum() <= known.sum() and own[~known & ~more].max() < _TOUCH:
+        if (
+            usual < WORD_GAP
+            and more.sum() <= known.sum()
+            and own[~known & ~more].max(initial=0) < _TOUCH
+        ):
             space[inside] |= more
 
 
