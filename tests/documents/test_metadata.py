@@ -135,6 +135,25 @@ def test_pages() -> None:
     assert read_bytes(b"<html><body><p>Words.</p></body></html>", "a.html").properties == {}
 
 
+def test_addresses_are_no_names() -> None:
+    """The next source of a name counts."""
+    page = (
+        "<html><head><title>www.example.org</title><meta name=author content='http://a.org/ann'>"
+        "<meta name=dc.creator content='Ann Lee'></head><body>Words.</body></html>"
+    )
+    assert read_bytes(page.encode(), "a.html").properties == {"author": "Ann Lee"}
+    package = (
+        f'<package xmlns:dc="{DC}"><metadata><dc:creator>https://a.org/ann</dc:creator>'
+        "<dc:creator>Ann Lee</dc:creator><dc:publisher>www.a.org</dc:publisher></metadata>"
+        "<manifest><item id='c' href='one.xhtml' media-type='application/xhtml+xml'/></manifest>"
+        "<spine><itemref idref='c'/></spine></package>"
+    )
+    held = read_bytes(epub(**{"O/book.opf": package}), "a.epub").properties
+    assert held == {"author": "Ann Lee"}
+    note = b"---\nauthors: [www.a.org, Ann Lee, Bo]\n---\nWords.\n"
+    assert read_bytes(note, "a.md").properties == {"author": ("Ann Lee", "Bo")}
+
+
 @pytest.mark.parametrize(
     ("head", "held"),
     [

@@ -244,7 +244,9 @@ def _properties(tree: Any) -> Properties:
     for node in tree.css("meta[content]"):
         attributes = node.attributes
         key = attributes.get("name") or attributes.get("property") or ""
-        said.setdefault(key.strip().lower(), []).append(attributes.get("content") or "")
+        content = attributes.get("content") or ""
+        if not metadata.is_address(content):
+            said.setdefault(key.strip().lower(), []).append(content)
     title = tree.css_first("head > title")
     root = tree.css_first("html")
     return metadata.properties(

@@ -27,6 +27,7 @@ _CONVERTED = re.compile(
 _LABEL = "MSIP_"  # begins the names of labels that Office puts on files
 
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
+_ADDRESS = re.compile(r"\s*(?:https?:|www\.)\S+\s*", re.I)
 
 
 def properties(own: Mapping[str, Any] = EMPTY, **said: Any) -> Properties:
@@ -42,12 +43,20 @@ def properties(own: Mapping[str, Any] = EMPTY, **said: Any) -> Properties:
     author, keywords = said.get("author"), said.get("keywords")
     if isinstance(author, list) and len(author) < 2:
         author = next(iter(author), None)
-    if isinstance(author, str) and ";" in author:
-        author = [name for name in author.split(";") if name.strip()]
+    people = author.split(";") if isinstance(author, str) else author
+    if isinstance(people, list):
+        people = [name for name in people if str(name or "").strip() and not is_address(name)]
+        author = people if len(people) > 1 else next(iter(people), None)
     if isinstance(keywords, str):
         keywords = [word for word in _SEPARATOR.split(keywords) if word]
-    said.update(author=author, keywords=keywords)
+    title = None if is_address(said.get("title")) else said.get("title")
+    said.update(title=title, author=author, keywords=keywords)
     return cleaned({**said, **own})
+
+
+def is_address(value: Any) -> bool:
+    """Whether a value is the address of a page, which is no title and no name."""
+    return isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
 
 
 def front_matter(values: Mapping[Any, Any]) -> Properties:
@@ -157,8 +166,9 @@ def _typed(node: Element) -> str | float | bool:
 def _texts(root: Element) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for node in root.iter():
-        if isinstance(node.tag, str) and node.text and node.text.strip():
-            found.setdefault(local(node), []).append(node.text)
+        words = node.text or ""
+        if isinstance(node.tag, str) and words.strip() and not is_address(words):
+            found.setdefault(local(node), []).append(words)
     return found
 
 
