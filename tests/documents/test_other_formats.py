@@ -319,6 +319,7 @@ APART = "1\n00:01 --> 00:02\n{\\an8}- Where?\n- <i>Here</i>,\n2\n00:02 --> 00:03
         (NAMED, ("Ann: It was cut. By",), {"Ann": "00:00:03", "cut": "00:00:07"}),
         (ROLLS, ("a b", "c d"), {"b": "00:01", "c": "00:02"}),
         (ROLLED, ("to the", "budget", "budget"), {"to": "00:00:00", "budget": "00:00:02"}),
+        ("1\n0:0:0,0 --> 0:0:1,5\nA", ("A",), {"A": "0:0:0"}),
         (APART, ("- Where?", "- Here, now. 4 Far."), {"Where": "00:01", "now": "00:02"}),
     ],
 )

@@ -14,7 +14,7 @@ from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document, Mark
 
-_TIME = r"((?:\d+:)?\d\d?:\d\d)(?:[.,](\d{1,3}))?"
+_TIME = r"((?:\d+:)?\d\d?:\d\d?)(?:[.,](\d{1,3}))?"
 _TIMES = re.compile(rf"^[ \t]*{_TIME}[ \t]+-->[ \t]+{_TIME}(?!\d).*$", re.MULTILINE)
 _VOICE = re.compile(r"\s*<v(?:\.[^\s>]*)?\s+([^<>]+)>")
 _NAME = re.compile(r"([^\W\d_][\w .'’()-]{0,40}):\s+(?=\S)")
