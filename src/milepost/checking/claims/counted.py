@@ -59,9 +59,7 @@ def is_of_another_item(claim: Reading, sentence: Reading) -> bool:
                 each.is_content
                 and item(each) == item(other)
                 and not claim.find(each)
-                and not before.isdisjoint(
-                    _CASES if (case := _preposition(each, sentence)) in _CASES else [case]
-                )
+                and _preposition(each, sentence) in before
                 for each in sentence.words
             ):
                 return True
@@ -144,8 +142,12 @@ def _noun(number: Quantity, reading: Reading) -> list[Word]:
 
 
 def _preposition(word: Word, reading: Reading) -> str:
-    """The last word in front of a word and its neighbours with capital letters."""
+    """The last word in front of a word and its neighbours with capital letters.
+
+    Prepositions that say when, where or how are one: "35 minutes on eco and 12 at full pressure".
+    """
     at = word.at - 1
     while at >= 0 and (reading.words[at].is_content or reading.words[at].text.lower() == "the"):
         at -= 1
-    return reading.words[at].text.lower() if at >= 0 else ""
+    found = reading.words[at].text.lower() if at >= 0 else ""
+    return "at" if found in _CASES else found
