@@ -63,7 +63,6 @@ _CONTINUES = re.compile(r".*[\w,\-‐–—’']$", re.DOTALL)
 _HEAD_CHARS = 400
 """Number of characters of a line that the patterns are applied to, to keep long lines cheap."""
 
-
 _LONG_WORD = re.compile(r"\S{30}")
 _PREFIX = re.compile(r"(?!>>> )(?:>[ \t]?)+|(?:#+|//+!?|\*)(?:[ \t]+|$)")
 """What the lines of quoted mail and of comments begin with."""
@@ -102,10 +101,9 @@ def _runs(text: str) -> Iterator[list[_Line]]:
         if bare:
             indent = len(line) - len(line.lstrip())
             opened = fence
-            if bare[0] in "`~" and (mark := _FENCE.match(bare)):
-                if not fence and run and _underlines(bare, run[-1]):
-                    pass
-                elif not fence:
+            marks = bare[0] in "`~" and (fence or not run or not _underlines(bare, run[-1]))
+            if marks and (mark := _FENCE.match(bare)):
+                if not fence:
                     fence = mark[1]
                 elif mark[1].startswith(fence):
                     fence = ""

@@ -79,10 +79,12 @@ def _opened(
 
 
 def _refuse_document(place: str | os.PathLike[str] | None) -> None:
+    found = None if place is None else index_place(place)
+    if not isinstance(found, Path) or expanded(found).is_dir():
+        return
     from milepost.documents.readers.formats import SUFFIXES
 
-    found = None if place is None else index_place(place)
-    if isinstance(found, Path) and found.suffix.lower() in SUFFIXES and not found.is_dir():
+    if found.suffix.lower() in SUFFIXES:
         raise NotAnIndex(
             f"{found} has the name of a document, and an index is a folder",
             "milepost.open(), and add() of the document",

@@ -14,10 +14,10 @@ from milepost.checking.claims.conflicts import (
 from milepost.checking.claims.counted import (
     counts_another,
     excepts,
-    is_crossed_over,
     is_of_another_item,
     is_of_last_year,
     is_ranked,
+    joins_items,
     lacks_each,
 )
 from milepost.checking.claims.names import adds_another, is_name_of_two, renamed, retitled
@@ -46,11 +46,11 @@ ATTACHED = (
     is_of_another,
     counts_another,
     is_of_another_item,
-    is_crossed_over,
+    joins_items,
     is_of_last_year,
     is_reversed,
 )
-"""What says that a number, date or name belongs to something else in a sentence."""
+"""What says that a number, date, name or side belongs to something else in a sentence."""
 RENAMED = (renamed, retitled, adds_another)
 """What says that the sentences of a passage name another one."""
 ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead, is_ranked, excepts)

@@ -18,12 +18,13 @@ _LAST_YEAR = re.compile(
     r"\(\s*(?:(?:FY\s?)?[12]\d{3}(?:[-/]\d\d(?:\d\d)?)?|(?:prior|previous|last) year)\s*:[^()]*\)",
     re.IGNORECASE,
 )
+"""What a figure of the year before stands in, behind that of the year."""
 _EARLIER = re.compile(
     r"\b(?:(?:last|previous|prior|preceding) year|year (?:before|earlier)|had been"
     r"|than|against|compared|from)\b"
 )
 _PEOPLE = frozenset(["peopl", "person", "other"])  # stems of what is counted
-_CASES = frozenset("at on in with for under during by".split())
+_CASES = frozenset("at on in with for under during by".split())  # when, where or how
 _EACH = frozenset(["each", "apiece", "per", "every"])
 
 
@@ -66,7 +67,7 @@ def is_of_another_item(claim: Reading, sentence: Reading) -> bool:
     return False
 
 
-def is_crossed_over(claim: Reading, sentence: Reading) -> bool:
+def joins_items(claim: Reading, sentence: Reading) -> bool:
     """Whether a claim takes two numbers of different items, each of which has its own pair.
 
     "1.05 with 10 mg" of "1.12 with 10 mg and 1.05 with 25 mg".
@@ -87,15 +88,15 @@ def is_crossed_over(claim: Reading, sentence: Reading) -> bool:
 def is_of_last_year(claim: Reading, sentence: Reading) -> bool:
     """Whether a number stands only in "(2018: 5)", and the claim says nothing of another year."""
     spans = [found.span() for found in _LAST_YEAR.finditer(sentence.text)]
-    if not spans or any(each.kind == "date" for each in claim.quantities):
+    has_date = any(each.kind == "date" for each in claim.quantities)
+    if not spans or has_date or _EARLIER.search(claim.text):
         return False
-    if _EARLIER.search(claim.text):
-        return False
-    held = [places for each in claim.quantities if (places := counted(each, sentence))]
-    return any(
-        all(any(low <= place.start < high for low, high in spans) for place in places)
-        for places in held
-    )
+
+    def is_inside(place: Quantity) -> bool:
+        return any(low <= place.start < high for low, high in spans)
+
+    held = [counted(each, sentence) for each in claim.quantities]
+    return any(places and all(map(is_inside, places)) for places in held)
 
 
 def lacks_each(claim: Reading, sentence: Reading) -> bool:

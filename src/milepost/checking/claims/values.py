@@ -10,6 +10,7 @@ from itertools import groupby
 
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.turned import uncounted
 from milepost.checking.claims.vocabulary import base
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
@@ -23,6 +24,7 @@ _RELATIVE = re.compile(
     r"|\b(?:previous|preceding|prior) (?:year|quarter|month|decade)\b"
 )
 _NEXT = re.compile(r"\b(?:following|next|subsequent) (?:year|quarter|month|week|day)\b")
+"""A date that a sentence gives by another one: the second by the one before."""
 _CODE = re.compile(r"\b(?:[A-Z]{2,}|Article|Section|Clause|Rule|Chapter|Appendix|Item|Room)\s$")
 """What stands in front of the number of a thing, of which a text may have others."""
 _OR = re.compile(r"\s+or\s+(?:in\s+)?")
@@ -67,13 +69,8 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
         if not same:
             if any(map(each.allows, (*sentence.quantities, *near))):
                 continue
-            free = [
-                other
-                for other in sentence.quantities
-                if not any(own.allows(other) for own in claim.quantities)
-            ]
             if each.is_measure or each.kind == "date":
-                same = [other for other in free if other in held]
+                same = [other for other in uncounted(claim, sentence) if other in held]
                 same = same if len(same) == 1 else []
         same = [other for other in same if not _is_no_rival(each, other, claim, sentence)]
         # Rather what stands for no other number of the claim.

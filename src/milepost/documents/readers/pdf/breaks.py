@@ -47,7 +47,10 @@ class Flow:
         self.right = max(line.right for line in lines)
         self._stacked = [False, *starmap(_stacked, pairwise(lines))]  # each on the one before it
         self._lead = self._leading()
-        self._running = [(a, b) for a, b in pairwise(lines) if self._runs_into(a, b)]
+        # Distance and size of each line that continues a sentence of the one above.
+        self._running = [
+            (b.base - a.base, b.size) for a, b in pairwise(lines) if self._runs_into(a, b)
+        ]
         self._spaced = self._spaced_leading()
         self._leads = self._leads_by_size()
         self._margins = self._stacks()
@@ -65,21 +68,20 @@ class Flow:
 
         In a double-spaced text, sentences go on after that much space; elsewhere, few do.
         """
-        pairs = [(b.base - a.base, b.size) for a, b in self._running]
-        steps = Counter(round(x / _STEP) for x, size in pairs if 1.3 * size < x < 3.2 * size)
+        near = [(step, size) for step, size in self._running if step < 3.2 * size]
+        steps = Counter(round(step / _STEP) for step, size in near if step > 1.3 * size)
         if not steps:
             return 0.0
         usual = steps.most_common(1)[0][0] * _STEP
-        all_steps = [step for step, size in pairs if step < 3.2 * size]
-        count = sum(abs(step - usual) <= 2 * _STEP for step in all_steps)
-        return usual if count >= max(2, len(all_steps) / 4) else 0.0
+        count = sum(abs(step - usual) <= 2 * _STEP for step, _ in near)
+        return usual if count >= max(2, len(near) / 4) else 0.0
 
     def _leads_by_size(self) -> dict[int, float]:
         """The leading of running text, by its size: a drawing or notes may have more lines."""
         steps: dict[int, list[float]] = {}
-        for a, b in self._running:
-            if b.base - a.base < 2.2 * b.size:
-                steps.setdefault(round(b.size), []).append(b.base - a.base)
+        for step, size in self._running:
+            if step < 2.2 * size:
+                steps.setdefault(round(size), []).append(step)
         return {size: median(each) for size, each in steps.items()}
 
     def _runs_into(self, a: Line, b: Line) -> bool:
@@ -123,7 +125,7 @@ class Flow:
             return Break.PARAGRAPH if far else Break.ROW
         wide = self._is_wide(step, lead, last, line)
         small = min(len(last.text), len(line.text)) <= 3
-        other = last.bold != line.bold and (wide or not self._goes_on_in(at - 1, line))
+        other = last.bold != line.bold and not self._goes_on_in(at - 1, line)
         if wide or (not small and (other or not _same_size(last, line))):
             return Break.PARAGRAPH
         if is_item(line.text) and not self._only_looks_like_item(at):
@@ -139,11 +141,8 @@ class Flow:
         if inside and self._is_spaced(step):
             return False
         tight = self._is_spaced(lead) and self._spaced > 1.5 * line.size and not is_item(line.text)
-        usual = (
-            1.15 * self._spaced
-            if tight
-            else 1.3 * (lead or max(self._lead, self._leads.get(round(last.size), 0)))
-        )
+        leading = lead or max(self._lead, self._leads.get(round(last.size), 0))
+        usual = 1.15 * self._spaced if tight else 1.3 * leading
         return step > usual + 0.5 and step > 1.15 * max(last.size, line.size)
 
     def _goes_on_in(self, at: int, line: Line) -> bool:

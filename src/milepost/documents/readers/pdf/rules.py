@@ -302,6 +302,8 @@ def _table(across: Sequence[Rule], down: Sequence[Rule]) -> Ruled | None:
     rows = _apart(place for place, _, _ in across)
     ends = [end for _, *both in across for end in both]
     columns = _apart([*(place for place, _, _ in down), min(ends), max(ends)])
+    if min(len(rows), len(columns)) < 3:
+        return None
     inner = [rule for rule in down if columns[0] + _NEAR < rule[0] < columns[-1] - _NEAR]
     # A row that is one cell from left to right, such as the title of a part, has none of them.
     divided = [b - a for a, b in pairwise(rows) if any(x[1] < (a + b) / 2 < x[2] for x in inner)]
@@ -310,12 +312,9 @@ def _table(across: Sequence[Rule], down: Sequence[Rule]) -> Ruled | None:
         sum(end - start for place, start, end in inner if abs(place - edge) <= _NEAR)
         for edge in columns[1:-1]
     ]
-    if min(lengths, default=least) < least:
+    if min(lengths) < least:
         return None
-    is_table = min(len(rows), len(columns)) > 2
-    if not is_table:
-        return None
-    even = min(lengths, default=0.0) >= _WHOLE * (rows[-1] - rows[0])
+    even = min(lengths) >= _WHOLE * (rows[-1] - rows[0])
     return Ruled(rows, columns, sorted(across), sorted(down), drawn=True, is_even=even)
 
 
