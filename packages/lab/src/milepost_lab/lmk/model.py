@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from milepost_lab.lmk.material import Material
 from milepost_lab.training import fit
+from milepost_train.processes import chosen_dtype
 
 Arm = Literal["lmk", "mean", "cls", "bag", "multi-cls", "every-32"]
 MARKED = ("lmk", "multi-cls")
@@ -30,12 +31,12 @@ GRANULARITIES, TESTED = (32, 64, 128, 256), 32
 TEMPERATURE = 0.02
 PLACED = 512  # tokens of a passage among others
 _READ = 65_536  # tokens that are read at once
-HALF = ("cuda",)  # devices that compute in bfloat16
 
 
 def half(device: torch.device) -> torch.autocast:
     """A context that computes in bfloat16 where that is faster."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=device.type in HALF)
+    fast = chosen_dtype("auto", device) == "bfloat16"
+    return torch.autocast(device.type, torch.bfloat16, enabled=fast)
 
 
 def copied(array: NDArray[Any], device: torch.device) -> Tensor:
