@@ -29,6 +29,12 @@ ARMS = get_args(Arm)
 ROTARY = {**CONFIGS["bert"], "position_embedding_type": "rotary", "local_attention": 16}
 
 
+@pytest.fixture(autouse=True)
+def in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tolerances here are of float32, also on a CPU that has bfloat16."""
+    monkeypatch.setattr("milepost_lab.lmk.model.chosen_dtype", lambda name, device: "float32")
+
+
 def rotary() -> Bert:
     torch.manual_seed(1)
     return Bert(ROTARY).eval()
