@@ -218,10 +218,8 @@ class _MemorySnapshot(ListedSnapshot):
         frequencies = {
             name: int(sizes.sum()) for name, (_, sizes, _) in self._lists(terms, every).items()
         }
-        counts = self.statistics()
-        mean = counts.terms / max(1, counts.sentences)
         lists = self._lists(terms, documents)
-        return nearest, postings.best(lists, frequencies, counts.sentences, mean, n)
+        return nearest, postings.best(lists, frequencies, self.statistics(), n)
 
     def _lists(self, terms: Sequence[str], documents: Sequence[DocumentInfo]) -> dict[str, Lists]:
         held = [(info.first, self._live[info.name].terms) for info in documents]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.store.base import Statistics
 from milepost.store.bm25 import scores
 from milepost.store.tokens import token
 
@@ -47,13 +48,14 @@ def joined(records: Iterable[tuple[int, bytes]]) -> Lists:
 
 
 def best(
-    held: Mapping[str, Lists], frequencies: Mapping[str, int], sentences: int, mean: float, n: int
+    held: Mapping[str, Lists], frequencies: Mapping[str, int], statistics: Statistics, n: int
 ) -> NDArray[np.int64]:
     """At most ``n`` rows that match best by BM25, see ``bm25.py``, best first, ties by number.
 
-    ``held`` are the postings of each token; ``frequencies``, ``sentences`` and ``mean``, the length
-    of a sentence, are those of the whole store.
+    ``held`` are the postings of each token; ``frequencies`` are those in the whole store.
     """
+    sentences = statistics.sentences
+    mean = statistics.terms / max(1, sentences)
     parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
     for term, lists in held.items():
         found, counts, lengths = rows(lists)

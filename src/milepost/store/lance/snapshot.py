@@ -183,9 +183,7 @@ class LanceSnapshot(ListedSnapshot):
                 if frequency <= _MOST_POSTINGS or name == rarest
             ]
             rows = await self._reading.postings(some, ["held"], ids)
-        mean = statistics.terms / max(1, statistics.sentences)
-        lists = _lists(tokens, rows)
-        return postings.best(lists, frequencies, statistics.sentences, mean, n)
+        return postings.best(_lists(tokens, rows), frequencies, statistics, n)
 
 
 def _lists(tokens: Sequence[str], rows: pa.Table) -> dict[str, postings.Lists]:

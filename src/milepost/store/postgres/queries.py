@@ -158,8 +158,7 @@ def best(found: Rows, statistics: Statistics, n: int) -> tuple[NDArray[np.int64]
         for term, _, documents, sizes, held in found
         if documents is not None
     }
-    mean = statistics.terms / max(1, statistics.sentences)
-    rows = postings.best(lists, frequencies(found), statistics.sentences, mean, n)
+    rows = postings.best(lists, frequencies(found), statistics, n)
     return rows >> _SHIFT, rows & ((1 << _SHIFT) - 1)
 
 
