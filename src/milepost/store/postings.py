@@ -23,6 +23,10 @@ Lists = tuple[NDArray[np.int64], NDArray[np.int64], bytes]
 """A term in many documents: the first row of each, how many of its sentences hold the term, and
 the bytes of all, one behind the other."""
 
+MOST = 2_000_000
+"""Sentences up to which a word's postings are read to find candidates; of commoner words only
+the rarest one is."""
+
 
 def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
     """Token, number of sentences and bytes of each term of a document."""

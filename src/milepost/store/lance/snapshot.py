@@ -32,10 +32,6 @@ from milepost.store.local import Postings
 from milepost.store.tokens import token
 from milepost.types import Mark
 
-_MOST_POSTINGS = 2_000_000
-"""Sentences up to which a word's postings are read to find candidates; of commoner words only
-the rarest one is."""
-
 _SPARE = 1.5  # rows that an approximate index is asked for, to each that is wanted
 _BLOCK = 4096  # vectors multiplied at a time
 
@@ -180,7 +176,7 @@ class LanceSnapshot(ListedSnapshot):
             some = [
                 name
                 for name, frequency in frequencies.items()
-                if frequency <= _MOST_POSTINGS or name == rarest
+                if frequency <= postings.MOST or name == rarest
             ]
             rows = await self._reading.postings(some, ["held"], ids)
         return postings.best(_lists(tokens, rows), frequencies, statistics, n)

@@ -84,10 +84,6 @@ def owning(rows: NDArray[np.int64]) -> PreparedQuery:
 EXACT = "(-scale * (vector::vector <#> %(vector)s::text::vector))::float4"
 """The dot product with a vector as it was stored: whole numbers and their scale."""
 
-_MOST_POSTINGS = 2_000_000
-"""Sentences up to which a word's postings are read to find candidates; of commoner words only
-the rarest one is."""
-
 _SPARE = 6
 """Rows that an approximate index is asked for, to each that is wanted: of 50,000 random vectors it
 finds 99 % of the ten nearest with 6, and 87 % with 1.5."""
@@ -143,7 +139,7 @@ def matching(terms: Sequence[str], within: str, values: dict[str, Any], gate: st
         "string_agg(held, ''::bytea) AS held FROM postings "
         f"WHERE postings.term = placed.term AND (total <= %(postings)s OR place = 1) {limit}"
         ") AS lists ON true",
-        values | {"terms": tokens(terms), "postings": _MOST_POSTINGS},
+        values | {"terms": tokens(terms), "postings": postings.MOST},
     )
 
 
