@@ -17,6 +17,7 @@ from milepost.exports.tables.rows import COLUMNS, Per, Row, ask, plan_rows
 from milepost.exports.writing import check_new, reported, write_bytes
 from milepost.index import Index
 from milepost.index.naming import Name, resolve_names
+from milepost.store import DocumentSelection
 from milepost.wording import PROBABLE
 
 
@@ -125,11 +126,9 @@ def write_table(
     target = Path(path)
     check_table(target, overwrite=overwrite)
     write = writer_of(target)
-    chosen = None
-    if documents is not None:
-        with index.snapshot() as state:
-            chosen = resolve_names(documents, state)
-    infos = index.documents(chosen)
+    with index.snapshot() as state:
+        chosen = None if documents is None else resolve_names(documents, state)
+        infos = state.select(DocumentSelection(chosen)) or []
     planned = plan_rows(index, questions, infos, per=per, min_score=min_score, rerank=rerank)
     with Journal(target) as journal:
         rows: list[Row] = []
