@@ -63,7 +63,7 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
     length = np.log(np.maximum(1, scope.spans[:, 1] - scope.spans[:, 0])).astype(np.float32)
     wide = {reach: around(score, reach) for reach in (6, 12, 25)}
     warm = np.maximum(score, 0)
-    cover, cover_near, rarest, paragraphs = _cover(scope)
+    cover, cover_near, rarest, paragraphs, documents = _cover(scope)
     opened = np.cumsum(scope.paragraph_starts) - 1
     first = np.flatnonzero(scope.paragraph_starts)
     size = np.diff(np.append(first, n)).astype(np.float32)
@@ -115,7 +115,7 @@ def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.
         "left of paragraph": first[own] + size[own] - 1 - rows,
         "paragraph length": size[own],
         "covered in paragraph": paragraphs[own],
-        **_documents(scope, score, lone, length, rows),
+        **_documents(scope, score, lone, length, documents, rows),
         "length": length[rows],
         "length around 6": around(length, 6)[rows],
         "length of documents": np.full(len(rows), length.mean()),
@@ -134,6 +134,7 @@ def _documents(
     score: NDArray[np.float32],
     lone: NDArray[np.float32],
     length: NDArray[np.float32],
+    covered: NDArray[np.float32],
     rows: NDArray[np.int64],
 ) -> dict[str, NDArray[np.float32]]:
     first = scope.document_offsets[:-1]
@@ -143,12 +144,6 @@ def _documents(
     if len(first) == 1:  # curves around their mean would be rounding errors, which trees memorise
         landmark = np.zeros(1, np.float32)
     best = np.maximum.reduceat(score, first)
-    covered = np.zeros(len(first), np.float32)
-    possible = sum(scope.idf.values())
-    for term, weight in scope.idf.items():
-        if weight > 0.0:
-            covered += weight / possible * (np.add.reduceat(scope.counts[term], first) > 0)
-    covered = _all(covered)
     top = np.argsort(-score, kind="stable")[:_BEST]
     holders = scope.document_offsets.searchsorted(top, side="right") - 1
     held = np.bincount(holders, minlength=len(first)) / len(top)
@@ -166,18 +161,17 @@ def _documents(
     }
 
 
-def _cover(
-    scope: Scope,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+def _cover(scope: Scope) -> tuple[NDArray[np.float32], ...]:
     """Compute the share of the question's words, by rarity, that each sentence covers.
 
     It is ``(n,)`` each: the share of the sentence, that with its neighbours, whether it contains
-    the rarest word; and for each paragraph its share.
+    the rarest word; and for each paragraph, and each document, its share.
     """
     n = len(scope.spans)
     alone, near, rarest = (np.zeros(n, np.float32) for _ in range(3))
     first = np.flatnonzero(scope.paragraph_starts)
     paragraphs = np.zeros(len(first), np.float32)
+    documents = np.zeros(len(scope.document_offsets) - 1, np.float32)
     possible = sum(scope.idf.values())
     greatest = max(scope.idf.values(), default=0.0)
     for term, weight in scope.idf.items():
@@ -187,9 +181,11 @@ def _cover(
         alone += weight / possible * there
         near += weight / possible * (windowed(there, scope.document_offsets, 1) > 0)
         paragraphs += weight / possible * np.maximum.reduceat(there, first)
+        held = np.maximum.reduceat(there, scope.document_offsets[:-1])
+        documents += weight / possible * (held > 0)
         if weight == greatest:
             np.maximum(rarest, there, out=rarest)
-    return _all(alone), _all(near), rarest, _all(paragraphs)
+    return _all(alone), _all(near), rarest, _all(paragraphs), _all(documents)
 
 
 def _all(shares: NDArray[np.float32]) -> NDArray[np.float32]:
