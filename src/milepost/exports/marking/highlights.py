@@ -87,8 +87,6 @@ def count_highlights(data: bytes, name: str) -> int:
 
 def _add(page: Any, highlight: Highlight, name: str) -> None:
     annotation = pdfium.FPDFPage_CreateAnnot(page, pdfium.FPDF_ANNOT_HIGHLIGHT)
-    if not annotation:
-        raise InputError(f"page {highlight.page} of {name} takes no highlight", "qpdf IN OUT")
     try:
         quads = [_quad(page, box) for box in highlight.boxes]
         xs = [x for quad in quads for x, _ in quad]
