@@ -13,7 +13,7 @@ from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
 from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import Ranking, less_likely
-from milepost.search.reranking import rerank
+from milepost.search.reranking import Texts, rerank
 from milepost.store import Store
 from support.random_trees import trees
 from support.search_stores import (
@@ -33,7 +33,7 @@ from support.word_reranker import WordReranker
 def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.ndarray:
     scope = gathered(store, ["common"])
     with store.snapshot() as state:
-        return rerank(state, scope, np.array(order, np.int64), reranker).cosines
+        return rerank(Texts(state, scope), scope, np.array(order, np.int64), reranker).cosines
 
 
 @given(
@@ -101,7 +101,9 @@ def test_texts_are_read_for_many_windows_at_once(sentences):
             asked.extend((info.name, start, end) for info, start, end in parts)
             return counted.texts(parts)
 
-        found = rerank(SimpleNamespace(texts=listen), scope, order, WordReranker()).cosines
+        found = rerank(
+            Texts(SimpleNamespace(texts=listen), scope), scope, order, WordReranker()
+        ).cosines
     assert (~np.isnan(found)).sum() >= module.MAX_WINDOWS
     assert counted.calls.total() <= 3
     assert len(set(asked)) == len(asked)

@@ -59,7 +59,8 @@ from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fused, Fusion, Reranking, fuse
 from milepost.search.lexical import windowed
 from milepost.search.query import Query
-from milepost.search.reranking import Reranker, Reread, rerank
+from milepost.search.reranking import Reranker, Reread, Texts, rerank
+from milepost.search.rivals import rivals
 from milepost.search.scope import Scope
 from milepost.search.subject import lacks_name
 from milepost.search.trees import FILE, Trees, read_trees
@@ -120,7 +121,7 @@ class Ranked:
         base_score: ``(n,)`` float32: the same before landmarks and reranking were added.
         logit: ``(n,)`` float32: the order of the sentences within a passage.
         added: ``(n,)`` float32: what reranking added; None without reranking.
-        lacks: ``(n,)`` bool: see ``lacks_name``; these lost ``_LACKS``. None without reranking.
+        lowered: ``(n,)`` bool for each kind of sentences that lost log-odds, see ``_LOST``.
         answered: the highest log-odds that a window answers; None if no reranker says.
         fused: the scores that chose the sentences, with the question's signals and weights.
         numbers: the learned numbers that apply to these scores.
@@ -133,7 +134,7 @@ class Ranked:
     base_score: NDArray[np.float32]
     logit: NDArray[np.float32]
     added: NDArray[np.float32] | None
-    lacks: NDArray[np.bool_] | None
+    lowered: Mapping[str, NDArray[np.bool_]]
     answered: float | None
     fused: Fused
     numbers: Fusion
@@ -144,14 +145,14 @@ class Ranked:
     def parts(self, number: int) -> dict[str, float]:
         """Split the ``logit`` of a sentence into parts by kind."""
         columns = self.learned.parts(number) if self.learned else None
+        lost = {kind: -_LOST[kind] for kind, which in self.lowered.items() if which[number]}
         parts = {}
-        if self.lacks is not None and self.lacks[number]:
-            parts["name"] = -_LACKS
         if columns is None:
             slope = self.numbers.odds[1]
             for name, values in self.fused.parts.items():
                 parts[name] = slope * float(values[number])
-            parts["always"] = float(self.base_score[number]) - sum(parts.values())
+            base = float(self.base_score[number]) - sum(lost.values())
+            parts["always"] = base - sum(parts.values())
         else:
             parts["always"] = columns.pop("")
             for name, value in columns.items():
@@ -162,7 +163,7 @@ class Ranked:
         parts = {kind: score * value for kind, value in parts.items()}
         own = self.fused.known * float(self.fused.landmarks[0][number])
         extra = (landmark + score * self.numbers.landmark_weight) * own
-        return {**parts, "landmark": parts.get("landmark", 0.0) + extra}
+        return {**parts, **lost, "landmark": parts.get("landmark", 0.0) + extra}
 
     def probability(self, numbers: Sequence[int]) -> float:
         """Compute the probability, 0–1, that a passage of these sentences holds evidence."""
@@ -217,22 +218,29 @@ def rank(
         below = 1.0 + fused.score.max() - fused.score
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
-    numbers, added, lacks, says = ranking.fusion, None, None, None
+    numbers, added, says = ranking.fusion, None, None
     bound = reranker.for_query(query.question) if reranker and query.rerank else None
-    if bound is not None:
-        lacks = lacks_name(scope, query.question)
-        base = (base - _LACKS * lacks).astype(np.float32)
+    lowered: dict[str, NDArray[np.bool_]] = {}
+    lost = np.zeros(len(base), np.float32)
+    texts = Texts(snapshot, scope)
+    if bound is not None:  # else no text is read
+        lowered["name"] = lacks_name(scope, query.question)
+        lost[lowered["name"]] = _LOST["name"]
+        for kind, which in rivals(texts, scope, query.terms, _best(base - lost, among)).items():
+            lowered[kind] = which
+            lost[which] += _LOST[kind]
+    base -= lost
     landmarks = fused.known * fused.landmarks[0]
     score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     if bound is not None:
-        reread = rerank(snapshot, scope, _best(base, among), bound)
+        reread = rerank(texts, scope, _best(base, among), bound)
         added = reranked(reread.cosines, scope.document_offsets, numbers.rerank, fused.known)
         says = answered(reread)
         score, numbers = score + added, numbers.reranked
-    logit = (numbers.mark[0] * landmarks + numbers.mark[1] * score).astype(np.float32)
+    logit = numbers.mark[0] * landmarks + numbers.mark[1] * (score + lost) - lost
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
     mass = log_mass(score)
-    return Ranked(score, base, logit, added, lacks, says, fused, numbers, learned, mass, lengths)
+    return Ranked(score, base, logit, added, lowered, says, fused, numbers, learned, mass, lengths)
 
 
 def answered(reread: Reread) -> float | None:
@@ -319,7 +327,9 @@ def reranked(
 
 
 _NEAR = 3
-_LACKS = 4.0  # log-odds that the sentences of documents without a name of the question lose
+_LOST = {"name": 4.0, "contents": 12.0, "other row": 4.0}
+"""Log-odds that a sentence loses because its document lacks a name of the question
+(``lacks_name``), or because it is a rival of the answer (``rivals``)."""
 _SMALLEST, _LARGEST = 1e-4, 0.95  # beyond these nothing was learned
 _READILY = 1.0  # see ``less_likely``
 _COLUMN = {name: number for number, name in enumerate(FEATURES)}

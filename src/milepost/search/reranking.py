@@ -6,7 +6,7 @@ each sentence of the window, and how likely the window is to answer (``milepost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,14 +57,40 @@ class BoundReranker(Protocol):
         """Read windows, each as the token ids of its sentences."""
 
 
-def rerank(
-    snapshot: Snapshot, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker
-) -> Reread:
+class Texts:
+    """The texts of a scope's sentences.
+
+    They are read for many sentences at once, because a call to a remote store costs more than the
+    few texts that nothing needs.
+    """
+
+    def __init__(self, snapshot: Snapshot, scope: Scope) -> None:
+        self._snapshot, self._scope = snapshot, scope
+        self._known: dict[int, str] = {}
+
+    def __getitem__(self, number: int) -> str:
+        return self._known[number]
+
+    def read(self, numbers: Sequence[int], ahead: Sequence[int]) -> None:
+        """Read sentences, if any is missing with those around the best ones that are ``ahead``."""
+        missing = dict.fromkeys(each for each in numbers if each not in self._known)
+        if not missing:
+            return
+        for best in ahead:
+            near = range(*neighbourhood(self._scope, best, CONTEXT_SENTENCES))
+            missing |= dict.fromkeys(each for each in near if each not in self._known)
+            if len(missing) >= MAX_WINDOWS * CONTEXT_SENTENCES:
+                break
+        parts = [self._scope.part(number, number + 1) for number in sorted(missing)]
+        self._known.update(zip(sorted(missing), self._snapshot.texts(parts), strict=True))
+
+
+def rerank(texts: Texts, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker) -> Reread:
     """Read windows around the best sentences."""
     found = np.full(len(scope.spans), np.nan, np.float32)
     answered = found.copy()
     size = min(WINDOW_TOKENS, reranker.room)
-    windows = list(_windows(scope, order, size, _reader(snapshot, scope, order, reranker)))
+    windows = list(_windows(scope, order.tolist(), size, texts, reranker))
     gives_verdicts = False
     readings = reranker.read([ids for _, ids in windows])
     for (first, ids), reading in zip(windows, readings, strict=True):
@@ -75,62 +101,32 @@ def rerank(
     return Reread(found, answered if gives_verdicts else None)
 
 
-def _neighbourhood(scope: Scope, number: int) -> tuple[int, int]:
-    """Return the range of sentences, end exclusive, that a window around one may include."""
+def neighbourhood(scope: Scope, number: int, reach: int) -> tuple[int, int]:
+    """Return the range, end exclusive, of the sentences around one in its document."""
     owner = scope.owner(number)
-    return (
-        max(int(scope.document_offsets[owner]), number - CONTEXT_SENTENCES),
-        min(int(scope.document_offsets[owner + 1]), number + CONTEXT_SENTENCES + 1),
-    )
-
-
-def _reader(
-    snapshot: Snapshot, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker
-) -> Callable[[int], dict[int, Sequence[int]]]:
-    """Return a function that gives the token ids of all sentences around one.
-
-    Texts are read for many of the best sentences at once, because a call to a remote store costs
-    more than the few texts that no window needs.
-    """
-    known: dict[int, Sequence[int]] = {}
-    waiting = iter(order.tolist())
-
-    def around(number: int) -> dict[int, Sequence[int]]:
-        needed = range(*_neighbourhood(scope, number))
-        while not all(each in known for each in needed):
-            missing: dict[int, None] = {}
-            for best in waiting:
-                low, high = _neighbourhood(scope, best)
-                missing |= dict.fromkeys(n for n in range(low, high) if n not in known)
-                if len(missing) >= MAX_WINDOWS * CONTEXT_SENTENCES:
-                    break
-            numbers = sorted(missing)
-            texts = snapshot.texts([scope.part(n, n + 1) for n in numbers])
-            known.update(zip(numbers, reranker.tokens(texts), strict=True))
-        return known
-
-    return around
+    low, high = scope.document_offsets[owner : owner + 2].tolist()
+    return max(low, number - reach), min(high, number + reach + 1)
 
 
 def _windows(
-    scope: Scope,
-    order: NDArray[np.int64],
-    size: int,
-    around: Callable[[int], dict[int, Sequence[int]]],
+    scope: Scope, order: Sequence[int], size: int, texts: Texts, reranker: BoundReranker
 ) -> Iterator[tuple[int, list[Sequence[int]]]]:
     """Yield each window as its first sentence and token ids.
 
     A window grows around the best sentence that no earlier window includes.
     """
     taken: set[int] = set()
+    known: dict[int, Sequence[int]] = {}
     spent = windows = 0
-    for best in order.tolist():
+    for place, best in enumerate(order):
         if spent >= MAX_TOKENS or windows == MAX_WINDOWS:
             return
         if best in taken:
             continue
-        known = around(best)
-        low, high = _neighbourhood(scope, best)
+        low, high = neighbourhood(scope, best, CONTEXT_SENTENCES)
+        texts.read(range(low, high), order[place:])
+        new = [number for number in range(low, high) if number not in known]
+        known.update(zip(new, reranker.tokens([texts[number] for number in new]), strict=True))
         room = size - len(known[best]) - 1
         first, last, grows = best, best + 1, True
         while grows:

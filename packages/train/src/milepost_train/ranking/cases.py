@@ -26,7 +26,7 @@ from milepost.search.fusion import Fusion, curves, fuse, measure, standard
 from milepost.search.passages import expand_hits, length_adjusted_score
 from milepost.search.query import DEFAULT_K, Query
 from milepost.search.ranking import LEARNED_TOP, learned_score
-from milepost.search.reranking import Reranker, Reread, rerank
+from milepost.search.reranking import Reranker, Reread, Texts, rerank
 from milepost.search.scope import Scope, gather
 from milepost.search.trees import Trees
 from milepost.store import Store, open_store
@@ -194,7 +194,9 @@ def reread(ask: Ask, score: Floats, reranker: Reranker) -> Reread:
         scope = gather(state, ask.query)
         if bound is None:  # the question is longer than a sentence may be
             return Reread(np.full(len(scope.spans), np.nan, np.float32))
-        return rerank(state, scope, np.argsort(-score, kind="stable")[:LEARNED_TOP], bound)
+        return rerank(
+            Texts(state, scope), scope, np.argsort(-score, kind="stable")[:LEARNED_TOP], bound
+        )
 
 
 def _scope(ask: Ask) -> Scope:

@@ -1,0 +1,92 @@
+"""Sentences that look like the answer and, by what they say, are not.
+
+Entries of a table of contents are found by every heading. Rows of a table have nearly the same
+vector whatever their numbers and dates are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+
+from milepost._numpy import NDArray, np
+from milepost.language.terms import terms
+from milepost.search.reranking import Texts, neighbourhood
+from milepost.search.scope import Scope
+
+_LOOKED_AT = 100  # of the best sentences; further ones can hardly be in the passages
+_AROUND = 3  # sentences on each side of an entry
+_FEWEST = 3  # entries there, itself included
+_LEADER = r"(?:[.·…_]{3,}|(?:\s?[.·…_]){4,})"
+_ENTRY = re.compile(
+    rf"(?:{_LEADER}[\s|]*(?:\d{{1,4}}|[ivxl]{{1,7}})?|[^\W\d_] \d{{1,4}})\s*$", re.IGNORECASE
+)
+_PAGE = re.compile(rf"{_LEADER}[\s|]*(\d{{1,4}})(?![.,%]?\d|%)")
+_TELLING = re.compile(r"\d{3}|\d[a-z]|[a-z]\d")
+"""In a term: a year, a date or a code. Small numbers stand in many cells."""
+
+
+def rivals(
+    texts: Texts, scope: Scope, asked: Collection[str], best: NDArray[np.int64]
+) -> dict[str, NDArray[np.bool_]]:
+    """Which of the ``best`` sentences answer nothing, ``(n,)``, and of which kind they are.
+
+    Args:
+        texts: of the sentences.
+        scope: the ``n`` sentences.
+        asked: terms of the question.
+        best: numbers of sentences, best first.
+    """
+    order = best.tolist()
+    texts.read(order[:_LOOKED_AT], order)
+    looked = {number: texts[number] for number in order[:_LOOKED_AT]}
+    found = {
+        "contents": _entries(texts, scope, looked),
+        "other row": _other_rows(scope, asked, looked),
+    }
+    masks = {kind: np.zeros(len(scope.spans), np.bool_) for kind in found}
+    for kind, which in found.items():
+        masks[kind][which] = True
+    return masks
+
+
+def _entries(texts: Texts, scope: Scope, looked: Mapping[int, str]) -> list[int]:
+    """Entries of a table of contents: around them, numbers behind dot leaders never fall.
+
+    A list of prices or measures has its values in another order.
+    """
+    found = []
+    for number in filter(lambda number: _ENTRY.search(looked[number]), looked):
+        around = range(*neighbourhood(scope, number, _AROUND))
+        texts.read(around, list(looked))
+        pages = [int(page) for page in _PAGE.findall("".join(map(texts.__getitem__, around)))]
+        if len(pages) >= _FEWEST and all(first <= second for first, second in pairwise(pages)):
+            found.append(number)
+    return found
+
+
+def _other_rows(scope: Scope, asked: Collection[str], looked: Mapping[int, str]) -> list[int]:
+    """Rows with another value in the column where a row has a number or date of the question."""
+    telling = [term for term in asked if _TELLING.search(term)]
+    rows = {number: _cells(text) for number, text in looked.items() if telling and " | " in text}
+    found = set()
+    for term in telling:
+        has = {number for number in rows if scope.counts[term][number] > 0}
+        columns = {
+            (scope.owner(number), name)
+            for number in has
+            for name, value in rows[number].items()
+            if term in terms(value)
+        }
+        for number in rows.keys() - has:
+            owner = scope.owner(number)
+            if any((owner, name) in columns for name in rows[number]):
+                found.add(number)
+    return sorted(found)
+
+
+def _cells(row: str) -> dict[str, str]:
+    """The named cells of a row, see ``documents/readers/table.py``."""
+    cells = (cell.partition(": ") for cell in row.split(" | "))
+    return {name.strip(): value for name, colon, value in cells if colon}
