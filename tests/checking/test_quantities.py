@@ -3,6 +3,7 @@
 import pytest
 
 from milepost.checking.claims.quantities import quantities
+from milepost.checking.claims.reading import read
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,9 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
 def test_rounded_numbers(claim: str, text: str, is_allowed: bool, follows: bool) -> None:
     (own,), (other,) = quantities(claim), quantities(text)
     assert (own.allows(other), own.follows(other)) == (is_allowed, follows)
+
+
+def test_the_marks_of_notes_are_no_words_and_no_numbers() -> None:
+    reading = read("The drug[3] halved pain[a1] of Lee[b,c] within [30] days [5, 6].")
+    assert [word.text for word in reading.content] == ["drug", "halved", "pain", "Lee", "days"]
+    assert [each.value for each in reading.quantities] == [30]

@@ -46,6 +46,9 @@ def differences(quotation: str, text: str) -> list[tuple[str, str]]:
         ("in hives bees build cells of clay.", "in hives bees build cells of sand here",
          [("clay.", "sand")]),
         ("a man eating fish swims", "a man-eating fish swims", [("man eating", "man-eating")]),
+        ("the new drug[3] reduced all the pain by half within weeks",
+         "the new drug[4] reduced all the pain by half within weeks[5].",
+         [("drug[3] reduced", "drug[4] reduced")]),
         ("应用程序应争取的最高限度", "所有应用程序应争取的最低限度。", [("高", "低")]),
     ],
 )  # fmt: skip

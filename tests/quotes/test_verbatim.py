@@ -136,6 +136,10 @@ def test_another_number_is_another_text(text: str, data: st.DataObject) -> None:
         ("of x1 and", "of x[[1]] and"),
         ("on twolines", "on two<br>lines"),
         ("Bees build", "'Bees\n'build"),
+        ("when match[1] is empty", "when match[2] is empty"),
+        ("when x is empty", "when x[2] is empty"),
+        ("as one court find that", "as one court find[s] that"),
+        ("between mm and", "between [10, 20] mm and"),
     ],
 )
 def test_other_words_are_not_found(quotation: str, text: str) -> None:
@@ -168,6 +172,8 @@ def test_other_words_are_not_found(quotation: str, text: str) -> None:
         ("see the video, it", "see ~the~ =video=, it"),
         ("it isn't on", "'it isn''t on'"),
         ("its --all option", r"its \fB\-\-all\fR option"),
+        ("the drug, reduced pain", "the drug,[3] reduced[a][b,c] pain"),
+        ("the drug,[3] reduced pain", "the drug, reduced[12] pain"),
     ],
 )
 def test_links_and_tags_are_no_words(quotation: str, text: str) -> None:
@@ -203,6 +209,7 @@ def test_links_and_tags_are_no_words(quotation: str, text: str) -> None:
         ("«… bees build …»", "Now bees build.", "bees build", ()),
         ("1 000", "1\u00a0000", "1\u00a0000", ("white space",)),
         ("at page 5", "See at page 5, 3 of them", "at page 5", ()),
+        ("drug reduced", "drug [1] reduced [2].", "drug [1] reduced", ("white space",)),
         ("2 apples", "5 :2 apples", "2 apples", ()),
         (r"for $x \leq", r"for $x \leq y$ alone", r"for $x \leq", ()),
     ],

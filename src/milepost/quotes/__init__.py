@@ -9,6 +9,7 @@ from milepost.quotes.cells import Rows as Rows
 from milepost.quotes.cells import copied_rows as copied_rows
 from milepost.quotes.folding import Folded as Folded
 from milepost.quotes.folding import fold as fold
+from milepost.quotes.folding import without_notes as without_notes
 from milepost.quotes.near import MAX_WORDS as MAX_WORDS
 from milepost.quotes.near import near as near
 from milepost.quotes.verbatim import Occurrence as Occurrence

@@ -1,9 +1,9 @@
 """A text without what a quotation may change unnoticed, and for each character where it was.
 
 Folded away: white space, hyphens and dashes, invisible characters, case, the shape of quotation
-marks, ligatures and other forms of the same letter, composed and decomposed letters, and the signs
-of markup between the words. What is left is compared character by character; ``gaps.py`` then looks
-at what was between the characters.
+marks, ligatures and other forms of the same letter, composed and decomposed letters, the marks of
+notes, and the signs of markup between the words. What is left is compared character by character;
+``gaps.py`` then looks at what was between the characters.
 
 Superscripts, subscripts and fractions are not folded: 10² is not 102.
 """
@@ -54,6 +54,11 @@ class Folded:
         """What the text has between letters ``at`` and ``at + 1``; -1 is its beginning."""
         start = int(self.places[at]) + 1 if at >= 0 else 0
         return self.bare[start : int(self.places[at + 1])].translate(_NOT_SHOWN)
+
+    def notes(self, at: int) -> list[str]:
+        """The marks of notes, but for those of Markdown, behind letter ``at``."""
+        found = _NOTE.finditer(self.text, int(self.places[at]) + 1, int(self.places[at + 1]))
+        return [mark for note in found for mark in re.findall(r"\w+", note[0])]
 
     def start(self, at: int) -> int:
         """Where in the text letter ``at`` begins, with the signs of TeX directly around it."""
@@ -224,7 +229,16 @@ _ENTITY = re.compile(
     r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});|<[bB][rR][ ]?/?>"
 )
 _TWICE = re.compile(r"'(?<=[^\W\d_]'')(?=[^\W\d_])")  # of don''t, in YAML and SQL
-_NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
+_MARK = r"(?:[1-9]\d{0,2}|[a-z]\d{1,2}|[a-cf-h])"  # no ending that an editor adds: find[s]
+_MARKS = rf"{_MARK}(?:\s?[,;–-]\s?{_MARK})*\]"
+_UNIT = r"\s?(?:%|°|degree|second|minute|hour|day|month|year|[cdkmnµ]?[gms]\b)"
+_NOTE = re.compile(
+    r"\[(?:(?<=[^\W_]{2}\[)|(?<=[.,;!?%)\"”’»。，、」]\[)"
+    rf"|(?<=[\w,;%)\"”’»][ ]\[)(?=\d[^\[\]]*\](?!{_UNIT}))){_MARKS}"
+    rf"(?:[,–-]?[ ]?\[{_MARKS})*(?![\w(\[])"
+)
+"""Marks of notes behind words: ``word[3]``, ``word [1, 2]``; "[5] days" are none."""
 _TAG = re.compile(
     r"<(/?)(a|abbr|b|cite|code|dfn|em|font|i|ins|kbd|mark|samp|small|span|strong|tt|u|var)"
     r"(?:\s[^<>]{1,400})?>"
@@ -244,11 +258,16 @@ def signs(text: str) -> Iterator[tuple[int, int]]:
     for sign, pattern in _PAIRS:
         if sign in text:
             yield from _pairs(pattern, text)
-    for sign, pattern in (("\\", _ESCAPE), ("''", _TWICE), ("[^", _NOTE)):
+    for sign, pattern in (("\\", _ESCAPE), ("''", _TWICE), ("[^", _FOOTNOTE), ("[", _NOTE)):
         if sign in text:
             yield from (match.span() for match in pattern.finditer(text))
     if "</" in text:
         yield from _tags(text)
+
+
+def without_notes(text: str) -> str:
+    """A text with white space in place of the marks of notes."""
+    return _NOTE.sub(lambda note: " " * len(note[0]), text) if "[" in text else text
 
 
 def _entities(text: str) -> Iterator[tuple[int, int, str]]:

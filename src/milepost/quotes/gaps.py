@@ -72,6 +72,9 @@ def _parsed(gap: str) -> _Gap:
 
 def gap_reason(one: Folded, i: int, other: Folded, j: int) -> Reason | Literal[""] | None:
     """Why the gaps behind two equal letters count as one: "" if equal, None if they do not."""
+    notes, marks = one.notes(i), other.notes(j)
+    if notes and marks and notes != marks:
+        return None
     a, b = one.gap(i), other.gap(j)
     if a == b:
         return ""

@@ -28,6 +28,7 @@ from milepost.checking.claims.vocabulary import (
 from milepost.documents.abbreviations import TITLES
 from milepost.language.patterns import late
 from milepost.language.terms import STOP_WORDS
+from milepost.quotes import without_notes
 
 _WORD = late(r"n['’]t\b|[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?()—-]")
 _COUNTED = late(r"\.?\s?\d")  # "No. 5"
@@ -164,11 +165,12 @@ def alike(one: str, other: str) -> bool:
 @lru_cache(maxsize=1 << 12)
 def read(text: str) -> Reading:
     """Read a sentence. Numbers and dates are read in any language, negations in English."""
-    found = tuple(quantities(text))
+    shown = without_notes(text)
+    found = tuple(quantities(shown))
     numbers = [(each.start, each.end) for each in found]
     tokens = [
         (match.group(), match.start(), match.end())
-        for match in _WORD.finditer(text)
+        for match in _WORD.finditer(shown)
         if not any(start <= match.start() < end for start, end in numbers)
     ]
     lower = [token.lower().replace("’", "'") for token, _, _ in tokens]
