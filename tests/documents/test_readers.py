@@ -145,6 +145,23 @@ def test_html_menus_go_only_where_the_main_part_is_known() -> None:
     assert "Home" in html(f"{menu}<p>{'words ' * 30}</p><main>x</main>").text
 
 
+def test_menus_of_links_go_where_no_part_is_the_main_one() -> None:
+    menu = "<ul><li><a href=/a>Politics</a><li><a href=/b>World news</a></ul>"
+    page = f"<nav>{menu}</nav><h1>Costs rise</h1><footer>{menu}</footer>"
+    assert html(page).text == "Costs rise"
+    assert html(f"<div role=navigation>{menu}</div>").text == "- Politics\n- World news"
+    assert html(
+        f"<p>Words</p><footer>Told by <a href=/a>Ann</a></footer><nav>{menu}</nav>"
+    ).text == ("Words\n\nTold by Ann")
+
+
+def test_indentation_and_menus_are_no_text_beside_the_main_part() -> None:
+    menu = f"<nav>{' ' * 500}<ul><li><a href=/a>Politics {'news ' * 99}</a></ul></nav>"
+    comment = "<article>Good.<footer><a href=/c>Ann</a> <time>1 May</time></footer></article>"
+    page = f"{menu}<p>Costs</p><main><p>Costs rise in May.</p>{comment}</main>"
+    assert html(page).text == "Costs\n\nCosts rise in May.\n\nGood.\n\nAnn 1 May"
+
+
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from email import message_from_bytes, policy
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urljoin
@@ -75,6 +76,8 @@ _MAX_RULES = 2000
 
 _ROLES = ("navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog")
 _FURNITURE = ", ".join(("nav, footer, aside", *(f"[role={role}]" for role in _ROLES)))
+_MENUS = "nav, [role=navigation], footer, [role=contentinfo]"
+_MAIN = "main, [role=main]"
 _NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
 _AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
 _DATE = (
@@ -84,8 +87,11 @@ _DATE = (
 _MAIN_SHARE = 0.5
 """Minimum share of the text in ``main`` or ``article`` elements for menus to be dropped."""
 
+_LEAST_SHARE = 0.1
+"""Minimum share of the text outside of menus for them to be dropped where no part is the main one.
+"""
 _LINKED = 0.5
-"""Share of the text of an aside in the main part that is in links, from which it is a menu."""
+"""Share of the text of an element that is in links, from which it is a menu."""
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -260,12 +266,24 @@ def _properties(tree: Any) -> Properties:
 
 
 def _furniture(tree: Any) -> set[int]:
-    """Return the ids of menus, footers and asides, if the main part has most of the text."""
-    body = tree.body
-    mains = tree.css("main, [role=main]") or tree.css("article")
-    held = sum(len(main.text(deep=True)) for main in mains)
-    scripts = sum(len(node.text(deep=True)) for node in tree.css("body script, body style"))
-    if held < _MAIN_SHARE * max(1, len(body.text(deep=True)) - scripts):
+    """Return the ids of menus, footers and asides, if the main part has most of the other text.
+
+    Of a page that marks no main part it is the menus and footers that are mostly links.
+    """
+    from selectolax.lexbor import LexborHTMLParser
+
+    rest = LexborHTMLParser(tree.html)
+    rest.strip_tags(["script", "style", "noscript", "template"])
+    whole = _length(rest.css("body"))
+    for node in reversed(rest.css(f"{_MENUS}, aside")):  # inner ones first
+        node.decompose()
+    words = _length(rest.css("body"))
+    mains = tree.css(_MAIN) or tree.css("article")
+    if not mains:
+        menus = tree.css(_MENUS) if words >= _LEAST_SHARE * whole else []
+        is_content = partial(_is_content, notes=set(), inside=True)
+        return {node.mem_id for node in menus if _is_linked(node) and not is_content(node)}
+    if _length(rest.css(_MAIN) or rest.css("article")) < _MAIN_SHARE * max(1, words):
         return set()
     inside = {node.mem_id for main in mains for node in main.css("aside, footer")}
     links = [node.attributes["href"] or "" for main in mains for node in main.css("a[href^='#']")]
@@ -275,6 +293,10 @@ def _furniture(tree: Any) -> set[int]:
         for node in tree.css(_FURNITURE)
         if not _is_content(node, notes, inside=node.mem_id in inside)
     }
+
+
+def _length(nodes: Sequence[Any]) -> int:
+    return sum(len(" ".join(node.text(deep=True).split())) for node in nodes)
 
 
 def _alternatives(tree: Any) -> set[int]:
@@ -288,7 +310,7 @@ def _alternatives(tree: Any) -> set[int]:
 
 
 def _is_content(node: Any, notes: set[str], *, inside: bool) -> bool:
-    """Whether an aside or footer belongs to the text: notes, boxes, the source of a quotation.
+    """Whether an aside or footer belongs to the text: notes, boxes, bylines, sources of quotations.
 
     ``notes`` are the ids that the main part refers to.
     """
@@ -302,9 +324,13 @@ def _is_content(node: Any, notes: set[str], *, inside: bool) -> bool:
         return True
     if not inside or node.css_first("form, input, button") is not None:
         return False
-    words = len(node.text(deep=True))
-    linked = sum(len(link.text(deep=True)) for link in node.css("a"))
-    return linked < _LINKED * max(1, words)
+    is_byline = node.tag == "footer" and node.css_first("time") is not None
+    return is_byline or not _is_linked(node)
+
+
+def _is_linked(node: Any) -> bool:
+    """Whether most of the text of an element is in links."""
+    return _length(node.css("a")) >= _LINKED * max(1, _length([node]))
 
 
 _SAVED = ("text/html", "text/plain", "application/xhtml+xml")
