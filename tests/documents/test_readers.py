@@ -409,3 +409,10 @@ def test_headings_have_no_control_characters() -> None:
     document = read_bytes(b"# A \x1b[2J bell\n\nText.", "a.md")
     assert document.text.startswith("# A \x1b[2J bell")
     assert [mark.value for mark in document.marks] == ["A [2J bell"]
+
+
+@pytest.mark.parametrize("suffix", ["Rmd", "qmd", "mdx", "mkdn", "mkd"])
+def test_kinds_of_markdown(suffix: str) -> None:
+    document = read_bytes(b"---\ntitle: Survey\n---\n\n# Aims\n\nWe ask.\n", f"a.{suffix}")
+    assert document.properties["title"] == "Survey"
+    assert [mark.value for mark in document.marks] == ["Aims"]

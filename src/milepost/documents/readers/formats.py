@@ -35,7 +35,7 @@ _FORMATS = {
         "plain.read_headed",
         ".rst .rest .adoc .asc .asciidoc .org .tex .mediawiki .pod .textile",
     ),
-    "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd"),
+    "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd .mkdn .rmd .qmd .mdx"),
     "html": ("html.read_html", ".html .htm .xhtml"),
     "docx": ("docx.read_docx", ".docx .docm .dotx .dotm"),
     "epub": ("epub.read_epub", ".epub"),
