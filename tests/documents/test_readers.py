@@ -411,6 +411,11 @@ def test_headings_have_no_control_characters() -> None:
     assert [mark.value for mark in document.marks] == ["A [2J bell"]
 
 
+def test_lines_of_a_field_stay() -> None:
+    assert html("<p>A<textarea>\n# Talk\n\n- one\n</textarea>").text == "A\n\n# Talk\n\n- one"
+    assert html("<p>A <textarea>word</textarea> B").text == "A word B"
+
+
 @pytest.mark.parametrize("suffix", ["Rmd", "qmd", "mdx", "mkdn", "mkd"])
 def test_kinds_of_markdown(suffix: str) -> None:
     document = read_bytes(b"---\ntitle: Survey\n---\n\n# Aims\n\nWe ask.\n", f"a.{suffix}")

@@ -13,6 +13,9 @@ _PARTS = {
 }  # fmt: skip
 """Roles of elements that are parts of tables."""
 
+LINED = frozenset(("textarea", "xmp", "listing", "plaintext"))
+"""Elements whose text has its own lines."""
+
 _FORMULA = re.compile(r"\b(?:math|tex|latex|equation)(?![a-z])", re.I)
 _COUNTER = re.compile(
     r"\b(?:(?:doc-)?pagebreak|lnum|(?:page|line)[-_]?(?:num(?:ber)?|no))\b", re.IGNORECASE
@@ -28,8 +31,10 @@ _NEAR = 4  # elements around another that may be a cell of it alone
 
 
 def tag_of(node: Any) -> str:
-    """Return the name of an element, or of the part of a table that its role makes it."""
+    """Return the name of an element, or of that which it is like: by role, or by its lines."""
     tag: str = node.tag
+    if tag in LINED and "\n" in node.text(deep=True).strip():
+        return "pre"
     return _PARTS.get(node.attributes.get("role") or "", tag) if tag in ("div", "span") else tag
 
 

@@ -12,6 +12,7 @@ from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.html_content import Content
 from milepost.documents.readers.html_fields import typed
 from milepost.documents.readers.html_nodes import (
+    LINED,
     beside,
     caption_of,
     has_place,
@@ -107,7 +108,7 @@ class Walk:
                 self._words.append(node.text_content or "")
             elif node.is_element_node:
                 tag, attributes = node.tag, node.attributes
-                if "role" in attributes and (part := tag_of(node)) != tag:
+                if ("role" in attributes or tag in LINED) and (part := tag_of(node)) != tag:
                     self._parts[node.mem_id] = tag = part
                 said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
                 if "baseline-shift" in attributes:  # of SVG
