@@ -64,6 +64,9 @@ def test_plain_text_is_preferred_and_html_is_read() -> None:
     empty = mail(" \n")
     empty.add_alternative("<p>The <b>bridge</b> in HTML.</p>", subtype="html")
     assert eml(empty).text.endswith("\n\nThe bridge in HTML.")
+    source = mail(f"<head><style>b {{}}</style></head>\n<p>The <b>bridge</b>. {'Words ' * 300}")
+    source.add_alternative("<p>The <b>bridge</b> in HTML.</p>", subtype="html")
+    assert eml(source).text.endswith("\n\nThe bridge in HTML.")
 
 
 def test_control_characters_of_names_reach_neither_notes_nor_places() -> None:

@@ -29,6 +29,7 @@ _STUB = 1000  # characters of the longest text that only says that there is anot
 _WORDS = re.compile(r"\w{3,}")
 _LINKS = re.compile(r"https?://\S+")
 _TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.I | re.S)
+_SOURCE = re.compile(r"<(?:!doctype|html|head|body|meta|style|table|center|div|p)\b[^<>]*>", re.I)
 _COUNT = re.compile(rb"\d+[ \t]*\r?\n")
 _LOCKED = ("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
 _PGP = "-----BEGIN PGP MESSAGE-----"
@@ -254,8 +255,10 @@ def _is_file(part: Message) -> bool:
 
 
 def _is_stub(words: str, other: Message) -> bool:
-    """Whether a short text has hardly a word of the HTML beside it, or few of them."""
+    """Whether a text is the source of HTML beside it, or short with hardly a word or few of it."""
     pages = [part for part in other.walk() if part.get_content_type() == "text/html"]
+    if pages and _SOURCE.match(words):
+        return True
     if not pages or len(words) > _STUB:
         return False
     page = set(_WORDS.findall(_TAGS.sub(" ", _text(pages[0])).lower()))
