@@ -411,6 +411,19 @@ def test_headings_have_no_control_characters() -> None:
     assert [mark.value for mark in document.marks] == ["A [2J bell"]
 
 
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ("<h2>I</h2><p>Mr. <i>Holmes</i></p>", "I: Mr. Holmes"),
+        ("<h2>II</h2><h3>What now?</h3><p>A tale</p>", "II: What now? A tale"),
+    ],
+)
+def test_a_group_of_headings_is_one(parts: str, wanted: str) -> None:
+    document = html(f"<hgroup>{parts}</hgroup><p>He was seated.</p>")
+    assert document.text == f"{wanted}\n\nHe was seated."
+    assert [mark.value for mark in document.marks] == [wanted]
+
+
 def test_lines_of_a_field_stay() -> None:
     assert html("<p>A<textarea>\n# Talk\n\n- one\n</textarea>").text == "A\n\n# Talk\n\n- one"
     assert html("<p>A <textarea>word</textarea> B").text == "A word B"

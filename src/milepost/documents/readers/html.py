@@ -78,6 +78,7 @@ _ROLES = ("navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "
 _FURNITURE = ", ".join(("nav, footer, aside", *(f"[role={role}]" for role in _ROLES)))
 _MENUS = "nav, [role=navigation], footer, [role=contentinfo]"
 _MAIN = "main, [role=main]"
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
 _AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
 _DATE = (
@@ -154,6 +155,18 @@ def _parsed(page: str) -> Any:
         if foot.parent is not None and foot.next is not None:  # it is shown below the rows
             foot.parent.insert_child(foot)
             foot.decompose()
+    for group in tree.css("hgroup"):  # it is one heading: "I: Mr. Holmes"
+        parts = [
+            part for part in group.iter() if part.tag in ("p", *_HEADINGS) and part.text().strip()
+        ]
+        while parts and parts[0].tag == "p":
+            parts.pop(0)
+        for part in parts[1:]:
+            parts[0].insert_child(" " if parts[0].text().rstrip()[-1:] in ".:?!" else ": ")
+            parts[0].insert_child(part)
+            part.decompose()
+    for part in tree.css(", ".join(f"hgroup > * > {tag}" for tag in ("p", *_HEADINGS))):
+        part.unwrap()
     return tree
 
 
