@@ -125,6 +125,14 @@ def test_borders_are_those_of_the_full_search(text: str) -> None:
     [
         (f"fees of 50 {raised('2')} euros, 10 {raised('3')}", "fees of 50 ^2 euros, 10 ^3"),
         (f"the fees {raised('3')}.", "the fees [3]."),
+        (
+            f"Lee{raised('a')}, Bo Ek{raised('b,c')}, Roy{raised('dd1')}",
+            "Lee[a], Bo Ek[b,c], Roy[dd1]",
+        ),
+        (
+            f"XIV{raised('e')}, M{raised('me')}, Capt{raised('n')}, XVI{raised('a')}",
+            "XIVe, Mme, Captn, XVIa",
+        ),
         (f"20% to 33 {raised('1/3')}%, 1 − {raised('1')}/n", "20% to 33 1/3%, 1 − 1/n"),
         (f"ε = {raised('1')} 2, Lausanne {raised('2')})", "ε = 1 2, Lausanne 2)"),
         (f"3 x 10{raised('8')} m s{raised('-1')}", "3 x 10^8 m s^-1"),

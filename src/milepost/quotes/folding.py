@@ -230,7 +230,7 @@ _ENTITY = re.compile(
 )
 _TWICE = re.compile(r"'(?<=[^\W\d_]'')(?=[^\W\d_])")  # of don''t, in YAML and SQL
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
-_MARK = r"(?:[1-9]\d{0,2}|[a-z]\d{1,2}|[a-cf-h])"  # no ending that an editor adds: find[s]
+_MARK = r"(?:[1-9]\d{0,2}|[a-z]{1,2}\d{1,2}|[a-cf-h])"  # no ending that an editor adds: find[s]
 _MARKS = rf"{_MARK}(?:\s?[,;–-]\s?{_MARK})*\]"
 _UNIT = r"\s?(?:%|°|degree|second|minute|hour|day|month|year|[cdkmnµ]?[gms]\b)"
 _NOTE = re.compile(

@@ -23,7 +23,11 @@ _SIGN = re.compile(f"[{RAISED}-{END}]")
 _LED = re.compile(f"([{RAISED}-{NOTE}])\\s+")
 _SPLIT = re.compile(f"{END}([{RAISED}-{NOTE}])")
 _NUMBERS = re.compile(r"\d{1,3}(?:(?:\s*[,;–-]\s*|\s+)\d{1,3})*[,;]?")
-_NOTE_MARK = re.compile(rf"{_NUMBERS.pattern}|[a-zA-Z]")
+_LETTERED = re.compile(  # no ending: XIV^e, 2^d
+    r"(?:[a-cf-h]|[a-z]{1,2}\d{1,2}|[a-z](?=,))(?:,\s*(?:[a-z]\d{0,2}|\d{1,3}|[*†‡§¶]))*,?"
+)
+_NOTE_MARK = re.compile(rf"{_NUMBERS.pattern}|{_LETTERED.pattern}|[a-zA-Z]")
+_ROMAN = re.compile(r"[IVXLCDM]+")
 _ORDINAL = re.compile(
     r"st|nd|rd|th|e|er|re|ère|ers|res|es|d|de|nde|ème|eme|me|o|a|os|as|ter|bis|[ªº]|TM|®", re.I
 )
@@ -149,8 +153,9 @@ def _in_front(mark: str, after: str, *, begins: bool) -> tuple[str, str]:
 
 
 def _is_note(before: str, mark: str) -> bool:
-    """Whether numbers are the mark of a note, which stands after a word or a punctuation mark."""
-    if not _NUMBERS.fullmatch(mark):
+    """Whether a mark is that of a note, which stands after a word or a punctuation mark."""
+    is_lettered = _LETTERED.fullmatch(mark) is not None
+    if not (is_lettered or _NUMBERS.fullmatch(mark)):
         return False
     left = before[-1]
     if left in ")]":
@@ -160,6 +165,10 @@ def _is_note(before: str, mark: str) -> bool:
     if left.isdigit() or word is None or left > "\u2e80":
         return not left.isdigit()
     name = word[0]
+    if is_lettered and _ROMAN.fullmatch(name):
+        return False
+    if is_lettered and "," in mark:  # no power
+        return len(name) > 1
     return len(name) > _UNIT or (len(name) == _UNIT and name[0].isupper())
 
 
