@@ -77,6 +77,8 @@ _MAX_RULES = 2000
 _ROLES = ("navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog")
 _FURNITURE = ", ".join(("nav, footer, aside", *(f"[role={role}]" for role in _ROLES)))
 _MENUS = "nav, [role=navigation], footer, [role=contentinfo]"
+_BESIDE = f"{_MENUS}, aside"
+_UNSEEN = "body script, body style, body noscript, body template"
 _MAIN = "main, [role=main]"
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
@@ -283,20 +285,21 @@ def _furniture(tree: Any) -> set[int]:
 
     Of a page that marks no main part it is the menus and footers that are mostly links.
     """
-    from selectolax.lexbor import LexborHTMLParser
-
-    rest = LexborHTMLParser(tree.html)
-    rest.strip_tags(["script", "style", "noscript", "template"])
-    whole = _length(rest.css("body"))
-    for node in reversed(rest.css(f"{_MENUS}, aside")):  # inner ones first
-        node.decompose()
-    words = _length(rest.css("body"))
+    if tree.css_first(_FURNITURE) is None:
+        return set()
+    beside = tree.css(_BESIDE)
+    nested = {node.mem_id for node in tree.css(f":is({_BESIDE}) :is({_BESIDE})")}
+    sizes = {node.mem_id: _length([node]) for node in beside if node.mem_id not in nested}
+    whole = _length([tree.body]) - _length(tree.css(_UNSEEN))
+    words = whole - sum(sizes.values())
     mains = tree.css(_MAIN) or tree.css("article")
     if not mains:
         menus = tree.css(_MENUS) if words >= _LEAST_SHARE * whole else []
         is_content = partial(_is_content, notes=set(), inside=True)
         return {node.mem_id for node in menus if _is_linked(node) and not is_content(node)}
-    if _length(rest.css(_MAIN) or rest.css("article")) < _MAIN_SHARE * max(1, words):
+    own = {node.mem_id for main in mains for node in main.css(_BESIDE)}
+    held = _length(mains) - sum(size for number, size in sizes.items() if number in own)
+    if held < _MAIN_SHARE * max(1, words):
         return set()
     inside = {node.mem_id for main in mains for node in main.css("aside, footer")}
     links = [node.attributes["href"] or "" for main in mains for node in main.css("a[href^='#']")]
