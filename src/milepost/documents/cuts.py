@@ -11,7 +11,7 @@ LIMIT = 600
 of at most 128 tokens, about 600 characters of English, and cut longer ones again."""
 
 _WHERE = (
-    re.compile(r"[.!?…;:][\"'”’»)\]]*\s+|[。！？｡；：।॥؟؛][」』）”’]*\s*"),
+    re.compile(r"[!?…;:][\"'”’»)\]]*\s+|[。！？｡；：।॥؟؛][」』）”’]*\s*"),
     re.compile(r"[,،)\]–—-]\s+|[、，]\s*|\s[–—-]\s|[|]\s+"),
     re.compile(r"\s+"),
 )
