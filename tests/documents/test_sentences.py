@@ -71,6 +71,9 @@ OTHERS = [
     "Das ist z. B. gut. Am 3. Oktober kam Dr. Müller. Im 19. Jahrhundert war es so. Er kam bzw. "
     "ging.>Das ist z. B. gut.|Am 3. Oktober kam Dr. Müller.|Im 19. Jahrhundert war es so.|"
     "Er kam bzw. ging.",
+    "Nach Vollendung des 50. Lebensjahres geht es. Der 2. Vorsitzende gilt nach §§ 187 bis 193. "
+    "Fristen laufen.>Nach Vollendung des 50. Lebensjahres geht es.|Der 2. Vorsitzende gilt nach "
+    "§§ 187 bis 193.|Fristen laufen.",
     "M. Dupont est là. «Non! dit-il, jamais.» Il part.>M. Dupont est là.|"
     "«Non! dit-il, jamais.»|Il part.",
     "Είναι καλό. Δεν είναι.>Είναι καλό.|Δεν είναι.",
@@ -266,6 +269,8 @@ def test_signs_that_underline_a_line_belong_to_it() -> None:
 def test_long_runs_are_cut_at_clauses() -> None:
     clauses = "and it went on and on through the night, " * 60
     assert all(text.endswith("night,") for text in sentences(clauses.strip())[:-1])
+    dated = "die Verordnung (EU) Nr. 1093/2010 des Rates vom 20. Oktober 2020, " * 40
+    assert all(text.endswith("2020,") for text in sentences(dated.strip()))
     words = "word " * 500
     assert set(" ".join(sentences(words)).split()) == {"word"}
 

@@ -63,6 +63,14 @@ ORDINAL_FOLLOWERS = _words(
 )
 """Words before which a number with a full stop is an ordinal ("19. Jahrhundert")."""
 
+ORDINAL_LEADERS = _words(
+    """
+    der die das den dem des vom zum zur im beim vollendete vollendeten vollendetem
+    """
+)
+"""Words of German behind which a number with a full stop is an ordinal ("des 50. Lebensjahres").
+Not "am": "I am 25." is English."""
+
 OPENERS = _words(
     """
     the a an this that these those it its he she they we you his her their our my in on at for

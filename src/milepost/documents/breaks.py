@@ -172,7 +172,7 @@ class Breaker:
         counted = before[-2][-1:].isdigit()  # "5 mm.", "75 mM.", "90 min."
         if bare in abbreviations.TITLES and not (counted and word[:1].islower()):
             return False
-        if bare.isdigit() and len(bare) < 3 and follower in abbreviations.ORDINAL_FOLLOWERS:
+        if bare.isdigit() and len(bare) < 4 and _is_ordinal(before[-2], follower):
             return False
         initial = len(word) == 1 and word.isupper()
         if follower in abbreviations.OPENERS and (
@@ -209,6 +209,13 @@ class Breaker:
             if place - last >= _MIN_BY_SPACES and end - place >= _MIN_BY_SPACES // 2:
                 yield place
                 last = place
+
+
+def _is_ordinal(before: str, follower: str) -> bool:
+    """Whether a number with a full stop is one of a sequence, by the words around it."""
+    if before.lower().lstrip(_OPENING) in abbreviations.ORDINAL_LEADERS:
+        return follower not in abbreviations.OPENERS
+    return follower in abbreviations.ORDINAL_FOLLOWERS
 
 
 @cache
