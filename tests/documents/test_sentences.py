@@ -223,6 +223,7 @@ def test_wrapped_lines_are_joined_behind_prefixes(before: str, prefix: str, afte
     [
         ("See src/*.py:\n\n* one item that is long enough to fill\n* another item\n* a third", 4),
         (">>> f(1)\n>>> f(2)", 2),
+        ("It says:\n\n> 1. Semantics\n> 2. Syntax\n\n## 3. Words\n\nMore.", 5),
         ("# Title\nA paragraph follows it. And more.", 3),
         ("Title\n=====\nA paragraph.", 2),
         ("Things:\n- one thing\n- another thing\n1. first\n2) second", 5),

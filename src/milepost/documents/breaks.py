@@ -53,7 +53,9 @@ _MIN_BY_SPACES = 60
 _WORD = re.compile(r"[^\W_]+")
 _OPENING = "\"'“‘«„([{¿¡–—- "
 _PREFIXED = _OPENING + "*#/>"  # lines of comments and quoted mail begin so
-_ENUMERATOR = re.compile(r"[(\[]?(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,5})[.)\]]+\s*")
+_ENUMERATOR = re.compile(
+    r"[*#/>\s]*[(\[]?(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,5})[.)\]]+\s*"
+)
 _ROMAN = re.compile(r"[IVXLCM]+")
 _BRACKET_CHARS = 300  # maximum characters for which an open bracket keeps a sentence together
 _WORD_CHARS = 40  # maximum characters of the word before a full stop
