@@ -18,7 +18,7 @@ from milepost.documents.cuts import divides
 from milepost.language.patterns import late
 
 _CLOSERS = "\"'”’»›)]}」』）〉》】〕〗］｝"
-_CLOSING = f"[{re.escape(_CLOSERS)}]*"
+_CLOSING = rf"(?:[{re.escape(_CLOSERS)}]|[ \u00a0\u202f]»(?!\w))*"  # « French » has spaces inside
 _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]\d{1,5})?)?)*"
 _BARS = r"(?:\|(?!\S)\s*)*"
 """What parts a cell of a row from the next: a sentence does not begin with it."""
