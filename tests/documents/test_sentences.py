@@ -76,8 +76,9 @@ OTHERS = [
     "§§ 187 bis 193.|Fristen laufen.",
     "M. Dupont est là. «Non! dit-il, jamais.» Il part.>M. Dupont est là.|"
     "«Non! dit-il, jamais.»|Il part.",
-    "Il dit « Qui est là\u00a0? » Puis il part. « Bon.\u202f» Et voilà. Ende. »Neu.>"
-    "Il dit « Qui est là\u00a0? »|Puis il part.|« Bon.\u202f»|Et voilà.|Ende.|»Neu.",
+    "Il dit « Qui est là\u00a0? » Puis il part. « Bon.\u202f» Et voilà.>"
+    "Il dit « Qui est là\u00a0? »|Puis il part.|« Bon.\u202f»|Et voilà.",
+    "„Gut.“ Er blieb. »Es ist neu.« Ja.>„Gut.“|Er blieb.|»Es ist neu.«|Ja.",
     "Είναι καλό. Δεν είναι.>Είναι καλό.|Δεν είναι.",
     "Zie afb. 5, zgn. Bos. Ppłk. Nowak jest tu. Glej sl. 3 in pogl. 2. Müh. Ali geldi.>"
     "Zie afb. 5, zgn. Bos.|Ppłk. Nowak jest tu.|Glej sl. 3 in pogl. 2.|Müh. Ali geldi.",

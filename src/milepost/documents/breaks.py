@@ -23,7 +23,8 @@ _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]
 _BARS = r"(?:\|(?!\S)\s*)*"
 """What parts a cell of a row from the next: a sentence does not begin with it."""
 _SPACED = re.compile(
-    rf"(?:[.!?…؟۔]|(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e]){_CLOSING}{_CITED}\s+{_BARS}(?=\S)"
+    rf"(?:[.!?…؟۔]|(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e]){_CLOSING}[“«]?{_CITED}"  # „German.“
+    rf"\s+{_BARS}(?=\S)"
 )
 """A sentence end mark with any closing marks and citations, followed by white space. The question
 mark of Greek is a semicolon."""
