@@ -30,7 +30,7 @@ _SPACED = re.compile(
 mark of Greek is a semicolon."""
 
 _OWN = late(
-    rf"(?:[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese
+    rf"(?:(?:[。！？｡]|(?<!\d)．)+{_CLOSING}\s*"  # Chinese, Japanese
     r"|[।॥]\s*(?:[\d०-९./-]+\s*॥)?[\"”’)]*\s*"  # Devanagari and its neighbours; verse numbers
     r"|(?<![؟۔])[؟۔]+[\"”’»)]*\s+"  # Arabic, Urdu
     r"|[։።፧፨။។៕᠃᠉꘎꘏༎]+[\"”’»)]*\s*"  # Armenian, Ethiopic, Burmese, Khmer …
