@@ -57,6 +57,7 @@ _PREFIXED = _OPENING + "*#/>"  # lines of comments and quoted mail begin so
 _ENUMERATOR = re.compile(
     r"[*#/>\s]*[(\[]?(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,5})[.)\]]+\s*"
 )
+_OF_DATE = re.compile(r"\d{1,4}\.(?!\S)")
 _ROMAN = re.compile(r"[IVXLCM]+")
 _BRACKET_CHARS = 300  # maximum characters for which an open bracket keeps a sentence together
 _WORD_CHARS = 40  # maximum characters of the word before a full stop
@@ -147,6 +148,9 @@ class Breaker:
         text = self._text
         word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
         bare = word.lower()
+        dated = len(bare) < 3 and _OF_DATE.match(before[-2])
+        if bare.isdigit() and (dated or _OF_DATE.match(text, place)):
+            return False  # 2023. 12. 31.
         following = _WORD.search(text, place, place + _WORD_CHARS)
         follower = following[0] if following else ""
         if bare in abbreviations.LEADING and not (word.isupper() and len(word) < 3):
