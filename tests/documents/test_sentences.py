@@ -82,6 +82,10 @@ OTHERS = [
     "Il dit « Qui est là\u00a0? » Puis il part. « Bon.\u202f» Et voilà.>"
     "Il dit « Qui est là\u00a0? »|Puis il part.|« Bon.\u202f»|Et voilà.",
     "„Gut.“ Er blieb. »Es ist neu.« Ja.>„Gut.“|Er blieb.|»Es ist neu.«|Ja.",
+    "Cfr. Rossi. A norma dell’art. 3 e dell'art. 5 (comma 2) il sig. Rossi paga. Sì.>Cfr. Rossi.|"
+    "A norma dell’art. 3 e dell'art. 5 (comma 2) il sig. Rossi paga.|Sì.",
+    "Vive en EE. UU. Vino ayer.>Vive en EE. UU.|Vino ayer.",
+    "डॉ. शर्मा ने रु. 500 दिए। वे गए।>डॉ. शर्मा ने रु. 500 दिए।|वे गए।",
     "Είναι καλό. Δεν είναι.>Είναι καλό.|Δεν είναι.",
     "Zie afb. 5, zgn. Bos. Ppłk. Nowak jest tu. Glej sl. 3 in pogl. 2. Müh. Ali geldi.>"
     "Zie afb. 5, zgn. Bos.|Ppłk. Nowak jest tu.|Glej sl. 3 in pogl. 2.|Müh. Ali geldi.",

@@ -17,6 +17,7 @@ TITLES = _words(
     sen rep pres supt insp m mm mme mmes mlle hr fr frl herr ing dipl mag pfr hl st д-р проф акад
     гр г-н г-жа св ул пер пл пр-т им dhr mevr mw drs mgr inż hab św ks doç sn av hz ga
     κα ppłk abp yrd öğr uzm müh gdč inž akad revd cllr cllrs ald
+    dott avv excmo excma exmo exma dña ee dl judr mudr вул
     """
 )
 """Titles; not a sentence end before a capitalised word, even one of ``OPENERS``."""
@@ -25,6 +26,7 @@ LEADING = _words(
     """
     e.g i.e eg ie cf viz vs ca approx z.b d.h bzw vgl sog т.е напр ср p.ex par.ex c.-à-d p.ej
     bijv bv d.w.z dwz m.a.w i.p.v t.a.v t.o.v n.a.v o.a np tzn tj m.in m.in tzw zob por npr oz t.i
+    cfr डॉ प्रो रु
     bkz örn yani msl např tzv apod π.χ δηλ βλ dvs t.ex bl.a f.eks zgn prim pribl krş usp
     """
 )
@@ -36,7 +38,7 @@ NUMBERED = _words(
     art arts ex exs ref refs thm lem def prop cor alg app suppl ed eds para paras pt pts cl ver v
     abb abs kap bd bde s seite ziff vgl cf ca c approx est max min avg n° núm pág págs cap t рис
     табл стр с ст п пп гл т тт см ср д кв вып разд blz bl hfst str godz pkt poz rys rozdz ust sf md
-    sy hfdst afb zał şek böl cilt pogl sl obr zv letn čl čís št tč odst kl sp σελ αρ άρθρ
+    sy hfdst afb zał şek böl cilt pogl sl obr zv letn čl čís št tč odst kl sp pag stk σελ αρ άρθρ
     """
 )
 """Abbreviations that do not end a sentence before a number or a bracket."""
@@ -49,7 +51,7 @@ INNER = _words(
     apr jun jul aug sept sep oct nov dec mon tue wed thu fri sat sun km cm mm kg mg hr hrs min
     enz itd itp ipd atd tys zł vb vd yy m.ö m.s r.ż n.e v.chr n.chr κ.λπ κ.ά κ.τ.λ osv mfl
     evt afb blz hfdst dhr mevr afd onderd ang łac godz nast çev str odst cca idr angl izd pogl
-    mins sec secs ft in oz lb lbs
+    mins sec secs ft in oz lb lbs sig
     """
 )
 """Abbreviations that do not end a sentence before a number or a word in lower case."""

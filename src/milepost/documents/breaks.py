@@ -146,7 +146,7 @@ class Breaker:
     ) -> bool:
         """Whether the full stop at ``mark`` ends a sentence, by the words before and after it."""
         text = self._text
-        word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
+        word = _without_article(before[-1].lstrip(_OPENING).rstrip(_CLOSERS))
         bare = word.lower()
         dated = len(bare) < 3 and _OF_DATE.match(before[-2])
         if bare.isdigit() and (dated or _OF_DATE.match(text, place)):
@@ -174,7 +174,7 @@ class Breaker:
 
         ``before`` are the words before it, ``follower`` is the next word in lower case.
         """
-        word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
+        word = _without_article(before[-1].lstrip(_OPENING).rstrip(_CLOSERS))
         bare = word.lower()
         counted = before[-2][-1:].isdigit()  # "5 mm.", "75 mM.", "90 min."
         if bare in abbreviations.TITLES and not (counted and word[:1].islower()):
@@ -223,6 +223,12 @@ def _is_ordinal(before: str, follower: str) -> bool:
     if before.lower().lstrip(_OPENING) in abbreviations.ORDINAL_LEADERS:
         return follower not in abbreviations.OPENERS
     return follower in abbreviations.ORDINAL_FOLLOWERS
+
+
+def _without_article(word: str) -> str:
+    """An abbreviation behind an article that lost its vowel: "dell'art. 3"."""
+    behind = word.replace("’", "'").rpartition("'")[2]
+    return behind if len(behind) > 2 else word
 
 
 @cache
