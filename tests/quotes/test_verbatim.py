@@ -69,6 +69,18 @@ CHANGES = {
 }
 
 
+@pytest.mark.parametrize(
+    ("quotation", "text", "ignored"),
+    [
+        ("KAYIT SIRASINDA ÖĞRENCİ", "Kayıt sırasında öğrenci", ("case", "typography")),
+        ("كتاب يك روز", "کتـاب یک روز", ("typography",)),
+    ],
+)
+def test_letters_typed_for_others(quotation: str, text: str, ignored: tuple[str, ...]) -> None:
+    assert found(quotation, f"a {text} b") == [(text, ignored)]
+    assert found(unicodedata.normalize("NFD", quotation), f"a {text} b") == [(text, ignored)]
+
+
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @given(middle=TEXTS, other=TEXTS)
 @settings(max_examples=40)

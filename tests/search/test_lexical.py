@@ -23,6 +23,8 @@ from milepost.store.bm25 import K1, B
         ("naïve", "naive"),
         ("l’arbre", "l'arbre"),
         ("İstanbul", "istanbul"),
+        ("kayıt", "KAYIT"),
+        ("członków", "czlonkow"),
         ("１６００", "１６００"),
         ("ＡＢＣ", "abc"),
         ("3,14", "3.14"),

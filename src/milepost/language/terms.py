@@ -44,6 +44,8 @@ _PERIOD_NAMES = {pair.split()[1] for pair in PERIODS}
 IGNORED = r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]"
 """Regular expression for a mark that a folded word lacks."""
 _IGNORED = re.compile(IGNORED)
+_BARE = str.maketrans("ıłŁøØđĐ", "ilLoOdD")
+"""Letters that are not composed of another and a mark, yet are typed without it."""
 
 STOP_WORDS = ENGLISH_WORDS | frozenset(
     """
@@ -154,6 +156,6 @@ def _fold(word: str) -> str:
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
         # ligatures of Arabic come apart as several words.
         word = "".join(unicodedata.normalize("NFC", word).split())
-        word = western(word)
+        word = western(word).translate(_BARE)
     word = word.casefold().removesuffix("'s").replace("'", "")
     return stem(SAME.get(word, word))

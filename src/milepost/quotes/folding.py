@@ -23,8 +23,17 @@ from milepost.language.tex import signs_of_tex
 
 _SINGLE = "'`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\uff07"
 _DOUBLE = '"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\uff02'
-# A double quotation mark is two single ones, as in ``TeX''.
-_QUOTES = {**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, "''")}
+# A double quotation mark is two single ones, as in ``TeX''. Persian is also typed with letters of
+# Arabic, and with a stroke that only makes words wider. Turkish has ı and İ, in capitals I and İ:
+# neither the dot nor its lack counts.
+_SHAPES = {
+    **dict.fromkeys(_SINGLE, "'"),
+    **dict.fromkeys(_DOUBLE, "''"),
+    "\u064a": "\u06cc",
+    "\u0643": "\u06a9",
+    "\u0640": "",
+    "\u0307": "",
+}
 
 _SIGN, _REST, _EDGE = "\ufdd0", "\ufdd1", "\ufdd2"  # no characters
 
@@ -81,7 +90,8 @@ class _Table(dict[str, str]):
     """Character → what it is folded to; filled as characters are met."""
 
     def __missing__(self, character: str) -> str:
-        folded = self[character] = unicodedata.normalize("NFD", _plain(character).casefold())
+        small = _plain(character).casefold().replace("ı", "i")
+        folded = self[character] = unicodedata.normalize("NFD", small)
         return folded
 
 
@@ -144,12 +154,12 @@ def unstyled(text: str) -> str:
 def _plain(character: str) -> str:
     if character.isspace() or is_dash(character):
         return ""
-    if character in _QUOTES:
-        return _QUOTES[character]
+    if character in _SHAPES:
+        return _SHAPES[character]
     if unicodedata.category(character) in ("Cf", "Cc") or "\ufe00" <= character <= "\ufe0f":
         return ""
     return "".join(
-        _QUOTES.get(each, each)
+        _SHAPES.get(each, each)
         for each in _forms(character)
         if not (each.isspace() or is_dash(each))
     )

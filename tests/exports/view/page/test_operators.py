@@ -60,7 +60,7 @@ QUESTIONS = (
     "'hive' 5\" and 6\" --json e-mail - -5",
     '"bees" -the',
 )
-SIGNS = "a5.,-–—'’\"“”„«»…²ﬁéßİς蜜蜂각\u11a8ก$😀^⁻/_! \xa0\n\xad\u0301\u0323"
+SIGNS = "a5.,-–—'’\"“”„«»…²ﬁéßİıيς蜜蜂각\u11a8ก$😀^⁻/_! \xa0\n\xad\u0301\u0323"
 PIECES = st.sampled_from(
     [*SIGNS, "bee", "the", "10", "3.5", "1 000", "...", " -", '"a', 'e"', "x-"]
 )

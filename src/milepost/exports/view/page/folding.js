@@ -3,10 +3,13 @@
 import { isDash, isSpace } from "./characters.js";
 import { caselessLetter } from "./terms.js";
 
-const QUOTES = new Map([
+const SHAPES = new Map([
   ...[..."'`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\uff07"].map((sign) => [sign, "'"]),
   // A double quotation mark is two single ones, as in ``TeX''.
   ...[..."\"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\uff02"].map((sign) => [sign, "''"]),
+  // Persian is also typed with letters of Arabic, and with a stroke that only makes words wider. The dot
+  // of the Turkish İ does not count, as that of ı (terms.js).
+  ["\u064a", "\u06cc"], ["\u0643", "\u06a9"], ["\u0640", ""], ["\u0307", ""],
 ]);
 
 // Superscripts, subscripts, fractions and letters in circles mean something else than their letter.
@@ -104,8 +107,8 @@ function foldedSign(sign) {
 
 function plain(sign) {
   if (isSpace(sign) || isDash(sign)) return "";
-  if (QUOTES.has(sign)) return QUOTES.get(sign);
+  if (SHAPES.has(sign)) return SHAPES.get(sign);
   if (/^[\p{Cf}\p{Cc}\ufe00-\ufe0f]$/u.test(sign)) return "";
   const forms = KEPT.test(sign) ? sign : SQUARED.get(sign) ?? sign.normalize("NFKD");
-  return [...forms].filter((each) => !(isSpace(each) || isDash(each))).map((each) => QUOTES.get(each) ?? each).join("");
+  return [...forms].filter((each) => !(isSpace(each) || isDash(each))).map((each) => SHAPES.get(each) ?? each).join("");
 }

@@ -146,12 +146,14 @@ export function wordsOf(question) {
   return words;
 }
 
+const BARE = { ł: "l", Ł: "L", ø: "o", Ø: "O", đ: "d", Đ: "D" };
+
 /** One word: case, accents, possessive, stem. */
 export function folded(word) {
   let plain = word;
   if (!ASCII.test(plain)) {
     plain = plain.replaceAll("’", "'").normalize("NFKD").replace(IGNORED, "");
-    plain = western(bare(plain.normalize("NFC")));
+    plain = western(bare(plain.normalize("NFC"))).replace(/[łŁøØđĐ]/g, (letter) => BARE[letter]);
   }
   plain = caseless(plain).replace(/'s$/, "").replaceAll("'", "");
   plain = SAME.get(plain) ?? plain;
@@ -167,9 +169,8 @@ const bare = (text) => text.replace(/[\p{White_Space}\x1c-\x1f]+/gu, "");
 /** Letter by letter: where a letter is in its word must not matter. */
 const caseless = (text) => [...text].map(caselessLetter).join("");
 
-/** As Python's casefold has it: Cherokee in upper case, all else in lower case. */
+/** As Python's casefold has it, but ı as i: Cherokee in upper case, all else in lower case. */
 export function caselessLetter(sign) {
-  if (sign === "ı") return sign; // its upper case is that of i
   const upper = sign.toLowerCase().toUpperCase(); // ẞ is ss, as ß is
   return CHEROKEE.test(sign) ? upper : upper.toLowerCase().replaceAll("ς", "σ");
 }
