@@ -24,15 +24,14 @@ from milepost.language.tex import signs_of_tex
 _SINGLE = "'`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\uff07"
 _DOUBLE = '"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\uff02'
 # A double quotation mark is two single ones, as in ``TeX''. Persian is also typed with letters of
-# Arabic, and with a stroke that only makes words wider. Turkish has ı and İ, in capitals I and İ:
-# neither the dot nor its lack counts.
+# Arabic, and with a stroke that only makes words wider.
 _SHAPES = {
     **dict.fromkeys(_SINGLE, "'"),
     **dict.fromkeys(_DOUBLE, "''"),
     "\u064a": "\u06cc",
     "\u0643": "\u06a9",
     "\u0640": "",
-    "\u0307": "",
+    "İ": "i",
 }
 
 _SIGN, _REST, _EDGE = "\ufdd0", "\ufdd1", "\ufdd2"  # no characters
@@ -238,6 +237,8 @@ _ESCAPE = re.compile(r"\\(?=[*_#\[\]-]|[`~](?![A-Za-z{\\]))")  # not \\`a of TeX
 _ENTITY = re.compile(
     r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});|<[bB][rR][ ]?/?>"
 )
+_DOTTED = re.compile("[iIıİ][\u0300-\u036f]+")
+"""Turkish has i and ı, in capitals İ and I: neither the dot nor its lack counts."""
 _TWICE = re.compile(r"'(?<=[^\W\d_]'')(?=[^\W\d_])")  # of don''t, in YAML and SQL
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
 _MARK = r"(?:[1-9]\d{0,2}|[a-z]{1,2}\d{1,2}|[a-cf-h])"  # no ending that an editor adds: find[s]
@@ -271,6 +272,9 @@ def signs(text: str) -> Iterator[tuple[int, int]]:
     for sign, pattern in (("\\", _ESCAPE), ("''", _TWICE), ("[^", _FOOTNOTE), ("[", _NOTE)):
         if sign in text:
             yield from (match.span() for match in pattern.finditer(text))
+    if "\u0307" in text:
+        for match in _DOTTED.finditer(text):
+            yield from ((at, at + 1) for at in range(*match.span()) if text[at] == "\u0307")
     if "</" in text:
         yield from _tags(text)
 

@@ -7,9 +7,8 @@ const SHAPES = new Map([
   ...[..."'`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\uff07"].map((sign) => [sign, "'"]),
   // A double quotation mark is two single ones, as in ``TeX''.
   ...[..."\"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\uff02"].map((sign) => [sign, "''"]),
-  // Persian is also typed with letters of Arabic, and with a stroke that only makes words wider. The dot
-  // of the Turkish İ does not count, as that of ı (terms.js).
-  ["\u064a", "\u06cc"], ["\u0643", "\u06a9"], ["\u0640", ""], ["\u0307", ""],
+  // Persian is also typed with letters of Arabic, and with a stroke that only makes words wider.
+  ["\u064a", "\u06cc"], ["\u0643", "\u06a9"], ["\u0640", ""], ["İ", "i"],
 ]);
 
 // Superscripts, subscripts, fractions and letters in circles mean something else than their letter.
@@ -68,11 +67,14 @@ export function fold(points) {
   let size = 0;
   let place = 0;
   let marked = false;
+  let base = "";
   for (const sign of points.text) {
     const code = sign.codePointAt(0);
+    if (code < 0x300 || code > 0x36f) base = sign;
     let found = table.get(code);
     if (!found) table.set(code, (found = [...foldedSign(sign)].map((each) => each.codePointAt(0))));
     if (size + found.length > letters.length) [letters, places] = [letters, places].map((old) => grown(old));
+    if (code === 0x307 && /[iIıİ]/.test(base)) found = []; // Turkish: neither the dot nor its lack counts
     for (const letter of found) {
       marked ||= letter >= 0x300;
       letters[size] = letter;
