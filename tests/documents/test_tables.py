@@ -211,6 +211,13 @@ def test_long_rows_are_several_units_that_begin_alike() -> None:
         assert sum(f"column {n + 1}: value number {n}" in line.split(" | ") for line in made) == 1
 
 
+def test_rows_of_figures_are_shorter_units() -> None:
+    figures = [f"{n},682.16" for n in range(30)]
+    made = lines(["Item", *[f"M{n}" for n in range(30)]], ["Profit", *figures])[1:]
+    assert len(made) > 2
+    assert all(line.startswith("Item: Profit | ") for line in made)
+
+
 def test_later_units_of_a_row_say_which_row_it_is() -> None:
     names = ["Land", "Bill", *[f"column {n}" for n in range(40)]]
     bills = ["Act", "Ban", "Tax"]

@@ -69,6 +69,11 @@ def test_cuts_after_the_last_clause_mark() -> None:
     assert pieces("a, b c d e f g h i", 8) == ["a, b c d e f g ", "h i"]
 
 
+def test_cuts_no_cell_and_no_number_where_it_can() -> None:
+    assert pieces("a: 1,234 | b, c: 5 | d, e", 13) == ["a: 1,234 | b, c: 5 | ", "d, e"]
+    assert pieces("a b c d e 2,707 at 10:45 f g", 11) == ["a b c d e 2,707 at ", "10:45 f g"]
+
+
 def test_chinese_clauses() -> None:
     text = "天气很好，我们去公园散步"
     starts = list(range(len(text)))

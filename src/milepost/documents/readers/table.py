@@ -33,10 +33,12 @@ from milepost.documents.readers.plain import read_rows
 from milepost.types import Document
 
 MAX_UNIT = 500
-"""Characters of a unit: a longer row is written as several, so that the sentence splitter does not
-cut it inside a cell. Each unit begins with the row's first cell and, if few rows differ in it, with
-the one that tells most of them apart: they name its subject."""
+"""Characters of a unit: a longer row is written as several, so that neither the sentence splitter
+nor the model cuts it. Each unit begins with the row's first cell and, if few rows differ in it,
+with the one that tells most of them apart: they name its subject."""
 
+_TOKEN = re.compile(r"[^\W\d_]{1,8}|\d{1,2}|[^\w\s]|_")
+_MAX_TOKENS = 128  # about what a model reads at once
 _MAX_KEY = 80
 _KEY_COLUMNS, _KEY_SAMPLE = 6, 200  # columns that may name a subject, and rows that decide
 
@@ -143,8 +145,9 @@ def _units(row: Cells, labels: Cells, key: int) -> list[str]:
     ]
     units = [first]
     for pair in rest:
-        if len(units[-1]) + len(pair) + 3 <= MAX_UNIT:
-            units[-1] += f" | {pair}"
+        longer = f"{units[-1]} | {pair}"
+        if len(longer) <= MAX_UNIT and len(_TOKEN.findall(longer)) <= _MAX_TOKENS:
+            units[-1] = longer
         else:
             units.append(" | ".join(dict.fromkeys((*subject, pair))))
     return units
