@@ -40,6 +40,23 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         ),
         (",Jan-24,Feb-24\nNorth,5,6", "North | Jan-24: 5 | Feb-24: 6"),
         ("Ann,2024-01-31,Rome\nBob,2024-02-29,Oslo", "Bob | 2024-02-29 | Oslo"),
+        # Long words and sentences are names above amounts, or above far shorter words.
+        (
+            f"State,{'Share of drivers ' * 5},Age\nOhio,39,30\nIowa,41,25",
+            f"State: Iowa | {'Share of drivers ' * 5}".rstrip() + ": 41 | Age: 25",
+        ),
+        (
+            "Issue,I do not think so.,Men\nJobs,5%,6%",
+            "Issue: Jobs | I do not think so.: 5% | Men: 6%",
+        ),
+        (
+            "Team,List all of your members.\nRed,Ann\nBlue,Bob",
+            "Team: Blue | List all of your members.: Bob",
+        ),
+        (
+            "Ann,She has paid all of it.\nBob,He has not paid it yet.",
+            "Bob | He has not paid it yet.",
+        ),
         # Names may be alike beside two above figures; a value behind a name is none.
         ("Paid,Cur,Left,Cur\n5,EUR,6,EUR\n7,EUR,8,USD", "Paid: 7 | Cur: EUR | Left: 8 | Cur: USD"),
         ("cup,cup,cup\nwon,3,4\nlost,5,6", "lost | 5 | 6"),

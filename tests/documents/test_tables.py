@@ -227,6 +227,17 @@ def test_later_units_of_a_row_say_which_row_it_is() -> None:
         assert sum(line.startswith(f"Land: Chad | Bill: {bill} | ") for line in made) > 2
 
 
+def test_a_long_name_takes_no_part_of_a_row_from_its_subject() -> None:
+    names = [f"Answers of {'many ' * 8}people", "", *[f"column {n}" for n in range(40)]]
+    rows = [
+        [f"Which one matters {'most ' * 5}?", answer, *["5"] * 40] for answer in ("Jobs", "Tax")
+    ]
+    made = lines(names, *rows)[1:]
+    assert len(made) == 4
+    assert all(line.startswith(f"{names[0]}: {rows[0][0]} | ") for line in made)
+    assert {line.split(" | ")[1] for line in made} == {"Jobs", "Tax"}
+
+
 @given(st.lists(CELLS, max_size=8), st.integers(1, 500))
 def test_every_cell_is_in_the_row_of_its_place(rows: list[list[str]], first: int) -> None:
     text = TextBuilder()

@@ -49,7 +49,8 @@ _STEP = re.compile(
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _QUESTION = re.compile(r"[?？](?:\s*\*|\s*\([^()]*\))?$")
-_NO_LABEL = re.compile(rf"(?:\S+\s+){{3}}.*[.!?]$|@|://|:\s+(?:{_DATE.pattern})$")
+_VALUE = re.compile(rf"@|://|:\s+(?:{_DATE.pattern})$")
+_NO_LABEL = re.compile(rf"(?:\S+\s+){{3}}.*[.!?]$|{_VALUE.pattern}")
 """What is no label; "No." and "In use?" are."""
 
 
@@ -184,8 +185,8 @@ def names_columns(
 ) -> bool:
     """Whether a row holds the names of the columns below it.
 
-    Its cells must be labels (or questions, dates above amounts, or steps such as "Jan 2025"), none
-    may recur in its column, and the rows below may fill few other columns, or any one beside three
+    Its cells must be labels (or what ``_is_heading`` says, or steps such as "Jan 2025"), none may
+    recur in its column, and the rows below may fill few other columns, or any one beside three
     names of which one is above figures; its first cell may not end in a colon as those below do.
     Any further such row of a sheet (``second``) must be above figures. A row of figures names
     columns only if they are years or steps beside an empty first cell. If two names in words are
@@ -231,15 +232,21 @@ def names_columns(
 
 
 def _is_heading(rows: Sequence[Row], index: int, column: int) -> bool:
-    """Whether a date stands above amounts, or a question above cells that are none."""
+    """Whether a date stands above amounts, or a question above cells that are none.
+
+    Other long words are a name above amounts, and above labels of half their length.
+    """
     cell = rows[index][1][column]
     below = [cells[column] for cells in _below(rows, index) if any(cells[column : column + 1])]
     if not below or not column:
         return False
     if _DATE.fullmatch(cell):
         return all(is_amount(each) and not _DATE.fullmatch(each) for each in below)
-    is_question = len(cell) <= _MAX_QUESTION and _QUESTION.search(cell)
-    return bool(is_question) and not any(map(_QUESTION.search, below))
+    if len(cell) > _MAX_QUESTION or _is_figure(cell) or _VALUE.search(cell):
+        return False
+    is_question = bool(_QUESTION.search(cell)) and not any(map(_QUESTION.search, below))
+    longest = len(cell) // 2
+    return is_question or all(is_amount(each) or is_label(each, longest) for each in below)
 
 
 def _steps(rows: Sequence[Row], index: int) -> set[int]:

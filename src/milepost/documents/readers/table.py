@@ -122,7 +122,7 @@ def _key_column(names: Cells, rows: Sequence[Row]) -> int:
     words = defaultdict[int, set[str]](set)
     for _, row in rows[:_KEY_SAMPLE]:
         for column, (cell, name) in enumerate(zip(row, names[:_KEY_COLUMNS], strict=False)):
-            if cell and (name or not column) and is_label(cell, _MAX_KEY):
+            if cell and (name or column < 2) and is_label(cell, _MAX_KEY):
                 words[column].add(cell)
     best = max(words, key=lambda column: len(words[column]), default=0)
     return best if len(words[best]) > 2 * len(words[0]) else 0
@@ -140,9 +140,8 @@ def _units(row: Cells, labels: Cells, key: int) -> list[str]:
         if cell
     }
     first, *rest = pairs.values()
-    subject = [
-        each for each in dict.fromkeys((first, pairs.get(key, first))) if len(each) <= _MAX_KEY
-    ]
+    keys = dict.fromkeys((min(pairs), key if key in pairs else min(pairs)))
+    subject = [pairs[column] for column in keys if len(row[column]) <= _MAX_KEY]
     units = [first]
     for pair in rest:
         longer = f"{units[-1]} | {pair}"
