@@ -39,6 +39,11 @@ COSTS = table(
 )
 STEPS = table("Step | Colour", "-5 | red", "5 | blue")
 ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
+BUDGETS = table(
+    "Function | Forecast 2018/19 | Budget year 2019/20 | Budget year 2020/21",
+    "Halls | 15,500 | 5,500 | 6,000",
+    "Parks | 2,200 | 2,600 | 2,900",
+)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +80,11 @@ ORDERS = table("Order | Paid", "000124 | 50", "000125 | 60")
         (COSTS, "Purchases were £537,000 in 2022.", "contradicted"),
         (COSTS, "Rent was £20,000 in 2022.", "supported"),
         (COSTS, "Profit was £12,000 in 2022.", "contradicted"),
+        (BUDGETS, "Parks have a budget of 2,600 for 2019/20.", "supported"),
+        (BUDGETS, "Parks have a budget of 2,900 for 2019/20.", "related"),
+        (BUDGETS, "Parks have 2,600 in the budget year 2020-21.", "contradicted"),
+        (BUDGETS, "Halls have a forecast of 15,500 for 2018/19.", "supported"),
+        (BUDGETS, "Halls have a forecast of 5,500 for 2018/19.", "contradicted"),
         (STEPS, "Step -5 has the colour red.", "supported"),
         (STEPS, "Step 5 has the colour red.", "related"),
         (ORDERS, "Order 000125 paid 60.", "supported"),

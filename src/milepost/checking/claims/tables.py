@@ -156,7 +156,18 @@ def _has(reading: Reading, element: Element) -> bool:
         return element in _codes(reading)
     if isinstance(element, Word):
         return bool(reading.find(element))
-    return any(map(element.allows, reading.quantities))
+    return any(element.allows(each) and not _cross(element, each) for each in reading.quantities)
+
+
+def _cross(own: Quantity, other: Quantity) -> bool:
+    """Whether dates overlap and neither is a part of the other, as 2019/20 and 2020/21."""
+    first, second = sorted((own, other), key=lambda each: (each.low, -each.high))
+    return (
+        own.kind == "date"
+        and own.role == other.role
+        and second.low > first.low
+        and second.high > first.high
+    )
 
 
 def _key(element: Element) -> str | tuple[float, float]:
@@ -246,11 +257,11 @@ class ClaimedTable:
         columns = [cell for cell in self._columns(row) if not self._is_said(cell)]
         if self._spoken_of != [row] or not self._is_named(row) or len(columns) != 1:
             return
-        cell = columns[0]
+        cell, own = columns[0], self._by_name(row, columns[0])
         for each in self._claim.quantities:
             rivals = [other for other in cell.value.quantities if _is_rival(each, other)]
             is_name = each in self._named or _has(row.label.value, each)
-            is_name |= any(_has(e.value, each) and self._by_name(row, e) for e in row.cells)
+            is_name |= any(_has(e.value, each) and self._by_name(row, e) - own for e in row.cells)
             if rivals and not is_name and not any(map(each.allows, rivals)):
                 start = cell.start
                 span = start + rivals[0].start, start + rivals[0].end
