@@ -57,6 +57,9 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
             "Ann,She has paid all of it.\nBob,He has not paid it yet.",
             "Bob | He has not paid it yet.",
         ),
+        # Notes and marks of a check above the names are none.
+        ("Draft,,\n,,\n,Choose any,\n,,\nRef,Size,Make\nU1,5,TI", "Ref: U1 | Size: 5 | Make: TI"),
+        (",Check,,TRUE,TRUE\n,,,,\nIn N,,Unit,Y1A,Y2A\n,,,,\n,Cost,,7,8", "Cost | Y1A: 7 | Y2A: 8"),
         # Names may be alike beside two above figures; a value behind a name is none.
         ("Paid,Cur,Left,Cur\n5,EUR,6,EUR\n7,EUR,8,USD", "Paid: 7 | Cur: EUR | Left: 8 | Cur: USD"),
         ("cup,cup,cup\nwon,3,4\nlost,5,6", "lost | 5 | 6"),

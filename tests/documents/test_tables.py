@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from milepost.documents import read_bytes, split
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.column_names import COVERED
 from milepost.documents.readers.table import MAX_UNIT, write_rows
 from milepost.errors import UnreadableFile
 from milepost.table_rows import tables
@@ -310,6 +311,16 @@ def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
         end = document.text.index("Yes") + 3
         table = next(tables(document.marks)).rows(document.text, 0, [(end - 3, end)], (0, end))
         assert (table.caption, table.columns) == ("Updates", ("File", "In use?"))
+
+
+def test_words_over_all_columns_but_the_first_are_the_caption() -> None:
+    words = "Capture of carbon from the exhaust of a large boiler that burns straw"
+    cells = ["Technology", words, COVERED, COVERED], ["", "2020", "2030", "Note"]
+    text = TextBuilder()
+    write_rows([*enumerate([*cells, ["Capacity", "32", "34", "A"]], 1)], text)
+    assert text.text.split("\n")[-1] == "Technology: Capacity | 2020: 32 | 2030: 34 | Note: A"
+    marks = text.document("a", None, ()).marks
+    assert [mark.value for mark in marks if mark.kind == "caption"] == [words]
 
 
 RULE, DRAWN = "+---+---+\n", "| A | B |\n+===+===+\n| 1 | 2 |\n|   | m |\n{0}| 3 | 4 |\n{0}"

@@ -49,7 +49,7 @@ _STEP = re.compile(
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
 _MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _QUESTION = re.compile(r"[?？](?:\s*\*|\s*\([^()]*\))?$")
-_VALUE = re.compile(rf"@|://|:\s+(?:{_DATE.pattern})$")
+_VALUE = re.compile(rf"@|://|^(?i:true|false)$|:\s+(?:{_DATE.pattern})$")
 _NO_LABEL = re.compile(rf"(?:\S+\s+){{3}}.*[.!?]$|{_VALUE.pattern}")
 """What is no label; "No." and "In use?" are."""
 

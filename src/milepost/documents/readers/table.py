@@ -72,10 +72,14 @@ def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells, heads: Collect
         begins = begins or is_head or number > last + 1
         if begins:
             text.end_table()
-        if begins and (filled > 1 or _names_several(row, title, rows[index + 1 : index + 4])):
+        if begins and (filled > 1 or _names_several(rows[index : index + 4], title)):
             headers = max(is_head, header_rows(rows, index, second=bool(labels)))
             if headers:
-                labels = names = column_names([cells for _, cells in rows[index : index + headers]])
+                header = [cells for _, cells in rows[index : index + headers]]
+                if _has_title(header):
+                    title = f"{title} {header[0][1]}".strip()
+                    header[0] = [header[0][0], "", *header[0][2:]]
+                labels = names = column_names(header)
                 body = []
                 key = _key_column(names, rows[index + headers :])
             elif labels:
@@ -103,18 +107,27 @@ def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells, heads: Collect
     return labels
 
 
-def _names_several(row: Cells, title: str, below: Sequence[Row]) -> bool:
-    """Whether the only cell of a row can be a name above several of the columns below it.
+def _names_several(rows: Sequence[Row], title: str) -> bool:
+    """Whether the only cell of the first row can be a name above several of the columns below it.
 
     Without a title above it, it may be the title, unless the file says what it covers.
     """
+    number, row = rows[0]
     if not (title or any(isinstance(cell, Covered) for cell in row)):
         return False
     first = next(column for column, cell in enumerate(row) if cell)
     return any(
         any(cells[:first]) and all(cells[first : first + 2]) and len(cells) > first + 1
-        for _, cells in below
+        for at, (below, cells) in enumerate(rows[1:], number + 1)
+        if below == at
     )
+
+
+def _has_title(header: Sequence[Cells]) -> bool:
+    """Whether words too long for a name cover all columns but the first, as the file says."""
+    top, width = header[0], max(map(len, header))
+    is_over = len(top) == width > 2 and all(isinstance(cell, Covered) for cell in top[2:])
+    return is_over and len(header) > 1 and not is_label(top[1])
 
 
 def _key_column(names: Cells, rows: Sequence[Row]) -> int:
