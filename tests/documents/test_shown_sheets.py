@@ -3,6 +3,8 @@
 import io
 from zipfile import ZipFile
 
+import pytest
+
 from milepost.documents import read_bytes
 from support.office_writer import (
     OFFICE,
@@ -148,6 +150,17 @@ def test_workbooks_with_other_names() -> None:
         "b/t.xml": strings,
     }
     assert read_bytes(zipped(parts), "a.xlsm").text == "S\nHarbour"
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [("mm/dd/yyyy", "2018-04-05"), ("d/m/yy h:mm", "2018-04-05 13:00"), ("mmm yyyy", "2018-04")],
+)
+def test_a_date_has_a_time_only_if_the_sheet_shows_it(code: str, wanted: str) -> None:
+    codes = f"<numFmts><numFmt numFmtId='164' formatCode='{code}'/></numFmts>"
+    rows = {"S": f"<row><c s='1'><v>{43195 + 13 / 24}</v></c></row>"}
+    data = xlsx(rows, f"{codes}<cellXfs><xf/><xf numFmtId='164'/></cellXfs>")
+    assert read_bytes(data, "a.xlsx").text == f"S\n{wanted}"
 
 
 def test_what_is_beside_the_cells_of_sheets() -> None:

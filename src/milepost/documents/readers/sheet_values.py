@@ -29,7 +29,7 @@ _MAX_REPEATED = 80  # characters of a merged cell that is repeated in each of it
 _MAX_EMPTY = 1 << 24  # empty places in the rows of a sheet
 
 _DATES = {
-    **dict.fromkeys((14, 15, 16, 22, *range(27, 37), *range(50, 59)), "yyyy-mm-dd"),
+    **dict.fromkeys((14, 15, 16, 22, *range(27, 37), *range(50, 59)), "yyyy-mm-dd h:mm"),
     17: "yyyy-mm",
     **dict.fromkeys((18, 19, 20, 21, 45), "h:mm"),
     46: "[h]:mm",
@@ -61,10 +61,12 @@ def number_shown(value: float, code: str | None, *, is_1904: bool) -> str:
 
 @lru_cache(maxsize=512)
 def _shown_of(code: str) -> int | None:
-    """How much of a date is shown: of one without a day, the year or its month."""
+    """How much of a date is shown: not its time, or of one without a day, the year or its month."""
     letters = unquoted(code).lower()
-    if any(letter in letters for letter in "dhs") or "y" not in letters:
+    if "h" in letters or "s" in letters:
         return None
+    if "d" in letters or "y" not in letters:
+        return len("2026-03-01")
     return len("2026-03" if "m" in letters else "2026")
 
 
