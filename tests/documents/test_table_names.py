@@ -20,6 +20,7 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
         (f"{STAFF}Name,Unit\nCat,HR", "Name: Cat | Unit: HR"),
         (f"{STOCK}Total,,11", "Item: Total | Euro: 11"),
         (f"{STOCK}Metals\nBar,4,n/a", "Item: Bar | Count: 4 | Euro: n/a"),
+        (",,Count,Euro\nBolt,,2,5\n\nMetals\n,Bar,4,7", "Bar | Count: 4 | Euro: 7"),
         (f"{STOCK}Contact,see page,none", "Contact | see page | none"),
         # Names of one value each name no columns.
         ("Client,Acme\nDate,2024-01-01\nAmount,300", "Amount | 300"),

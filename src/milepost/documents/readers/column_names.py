@@ -308,8 +308,9 @@ def goes_on(names: Cells, before: Sequence[Cells], rows: Sequence[Row], *, is_ti
     """Whether rows below an empty one go on with the table of the rows ``before``, if any.
 
     The first must have cells of the same kinds, and the rows reach its last column or fill most of
-    them. Below a title, all must be alike, and two columns may hold anything. Words alone may be
-    names of another table, unless one recurs or is no label.
+    them. Below a title, all but the names of rows, which may be indented, must be alike, and two
+    columns may hold anything. Words alone may be names of another table, unless one recurs or is no
+    label.
     """
     before = before[-_SAMPLE:]
     number, first = rows[0]
@@ -323,7 +324,7 @@ def goes_on(names: Cells, before: Sequence[Cells], rows: Sequence[Row], *, is_ti
     is_whole = 2 * len(filled) > len(columns) or max(columns) in filled
     if 2 * len(own - seen) >= len(own) or not is_whole:
         return False
-    if is_titled and (len(columns) < 3 or not own <= seen):
+    if is_titled and (len(columns) < 3 or not own - {(min(filled), False)} <= seen):
         return False
     if any(is_figure for _, is_figure in own) or not all(map(is_label, first)):
         return True
