@@ -58,6 +58,16 @@ STOCK = "Item,Count,Euro\nBolt,2,5\nNut,1,6\n\n"
             "Ann,She has paid all of it.\nBob,He has not paid it yet.",
             "Bob | He has not paid it yet.",
         ),
+        # Names may leave some columns without one, or stand twice in tables side by side.
+        (
+            "Day,Held,Found,,,,Best\nMay,5,6,7%,8%,9,\nJune,6,7,8%,9%,1,2",
+            "Day: June | Held: 6 | Found: 7 | 8% | 9% | 1 | Best: 2",
+        ),
+        (
+            "Use,Pin,No,No,Pin,Use\n-,5V,1,2,GND,-\nA,LCD,5,6,SDA,B",
+            "Use: A | Pin: LCD | No: 5 | No: 6 | Pin: SDA | Use: B",
+        ),
+        ("yes,no,yes,no\nno,no,yes,no", "no | no | yes | no"),
         # Notes and marks of a check above the names are none.
         ("Draft,,\n,,\n,Choose any,\n,,\nRef,Size,Make\nU1,5,TI", "Ref: U1 | Size: 5 | Make: TI"),
         (",Check,,TRUE,TRUE\n,,,,\nIn N,,Unit,Y1A,Y2A\n,,,,\n,Cost,,7,8", "Cost | Y1A: 7 | Y2A: 8"),

@@ -47,7 +47,7 @@ _STEP = re.compile(
 )
 """Day 1, Q1 FY25; 5 kg, 1st, 1Q25; 18-24, 65+. A row of names may count in such steps."""
 _UNIT = re.compile(r"\((?:1?[,. ]?000(?:[,. ]000)?|(?=.*(?:[^\W\d]|=)).*)\)")
-_MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
+MISSING = re.compile(r"\W*(?:[A-Z]{1,2}\W*|n\W?[ad]\W*)?", re.I)
 _QUESTION = re.compile(r"[?？](?:\s*\*|\s*\([^()]*\))?$")
 _VALUE = re.compile(rf"@|://|^(?i:true|false)$|:\s+(?:{_DATE.pattern})$")
 _NO_LABEL = re.compile(rf"(?:\S+\s+){{3}}.*[.!?]$|{_VALUE.pattern}")
@@ -80,7 +80,7 @@ def header_rows(rows: Sequence[Row], index: int, *, second: bool = False) -> int
         below = part[end + 1 :]
         if not all(_are_names([(part[end][0], cells), *below]) for cells in (upper, low)):
             break
-        if not is_lower and not found and _is_figure(low[0]):
+        if not is_lower and not found and is_figure(low[0]):
             break  # a row of figures names columns beside an empty cell
         if not is_lower and upper[0] and part[end][0] > part[end - 1][0] + 1:
             break  # of another table
@@ -106,20 +106,22 @@ def _holds_pairs(rows: Sequence[Row]) -> bool:
     """
     columns = [column for column, cell in enumerate(rows[0][1]) if cell]
     below = list(_below(rows, 0))
-    if len(columns) != 2 or not {*columns} <= {column for column, _ in _kinds(below)}:
+    if len(columns) != 2 or not {*columns} <= {
+        at for cells in below for at, cell in enumerate(cells) if cell
+    }:
         return False
     for cells in below:
         others = [cell for at, cell in enumerate(cells) if cell and at not in columns]
         is_measured = any(map(is_amount, cells[columns[1] : columns[1] + 1]))
-        if others and (any(map(_is_figure, others)) or not is_measured):
+        if others and (any(map(is_figure, others)) or not is_measured):
             return False
     pairs = [[cells[column] for column in columns] for cells in below if count_filled(cells) > 1]
     keys = [rows[0][1][columns[0]], *(key for key, _ in pairs)]
-    if len({*keys}) < len(keys) or any(map(_is_figure, keys)):
+    if len({*keys}) < len(keys) or any(map(is_figure, keys)):
         return False
-    values = [value for _, value in pairs if _is_figure(value) or not _MISSING.fullmatch(value)]
+    values = [value for _, value in pairs if is_figure(value) or not MISSING.fullmatch(value)]
     dates = [value for value in values if _DATE.fullmatch(value)]
-    words = [value for value in values if not (value in dates or _is_figure(value))]
+    words = [value for value in values if not (value in dates or is_figure(value))]
     has_both = dates and any(is_amount(value) and value not in dates for value in values)
     is_half = 2 * len(words) >= len(pairs) and len(words) == len({*words}) > 1
     return bool(has_both) or (is_half and len(words) < len(values))
@@ -191,7 +193,9 @@ def names_columns(
     Any further such row of a sheet (``second``) must be above figures. A row of figures names
     columns only if they are years or steps beside an empty first cell. If two names in words are
     above columns of figures alone, one in four may be another figure, such as "18 - 49", and some
-    may be alike, as they may above figures, or in several rows of labels (``several``).
+    may be alike, as they may above figures, in several rows of labels (``several``), or if all
+    recur as often, as in tables side by side. If none are alike, two in three cells may then be
+    below no name.
     """
     number, row = rows[index]
     cells = [cell for cell in row if cell]
@@ -202,11 +206,11 @@ def names_columns(
         if cell and not (several or column in steps or is_label(cell))
         if not _is_heading(rows, index, column)
     ]
-    if not all(map(_is_figure, figured)):
+    if not all(map(is_figure, figured)):
         return False
     if 4 * len(figured) > len(cells) or max(map(len, figured), default=0) > _MAX_FIGURED:
         return False
-    if all(map(_is_figure, cells)) and (row[0] or len(cells) < 2):
+    if all(map(is_figure, cells)) and (row[0] or len(cells) < 2):
         return False
     if index + 1 < len(rows) and rows[index + 1][0] > number + 1:
         second = True
@@ -220,14 +224,18 @@ def names_columns(
             inside += bool(cell and label)
             outside[column] += bool(cell and not label and column)
     figures, words = _columns_below(rows, index)
-    again = {column for column, label in enumerate(row) if label and row.count(label) > 1}
+    times = Counter(cells)
+    again = {column for column, label in enumerate(row) if times[label] > 1}
+    are_twins = bool(figures) and len(times) > 1 and len({*times.values()}) == 1
     alone = figures - words
     above = {label for column, label in enumerate(row) if column in alone}
     is_above = sum(sum(map(str.isalpha, label)) > 3 for label in above) > 1
-    if not (is_above or (not figured and (several or again <= alone))):
+    if not (is_above or (not figured and (several or are_twins or again <= alone))):
         return False
     is_wide = len(cells) > 2 and any(label for at, label in enumerate(row) if at in alone)
     spare = max(outside.values(), default=0) if is_wide else 0
+    if is_wide and is_above and not (second or again) and 2 * inside > outside.total():
+        return True
     return inside > 3 * (outside.total() - spare) and (bool(figures) or not second)
 
 
@@ -242,7 +250,7 @@ def _is_heading(rows: Sequence[Row], index: int, column: int) -> bool:
         return False
     if _DATE.fullmatch(cell):
         return all(is_amount(each) and not _DATE.fullmatch(each) for each in below)
-    if len(cell) > _MAX_QUESTION or _is_figure(cell) or _VALUE.search(cell):
+    if len(cell) > _MAX_QUESTION or is_figure(cell) or _VALUE.search(cell):
         return False
     is_question = bool(_QUESTION.search(cell)) and not any(map(_QUESTION.search, below))
     longest = len(cell) // 2
@@ -255,7 +263,7 @@ def _steps(rows: Sequence[Row], index: int) -> set[int]:
     steps = {column: _step(cell) for column, cell in enumerate(row) if column and _step(cell)}
     years = {column for column, cell in enumerate(row) if column and _YEAR.fullmatch(cell)}
     columns, kinds = steps.keys() | years, {*steps.values()}
-    if len(columns) < 2 or len(kinds) != 1 or _is_figure(row[0]):
+    if len(columns) < 2 or len(kinds) != 1 or is_figure(row[0]):
         return set()
     if 2 * count_filled(row[min(columns) : max(columns) + 1]) >= 3 * len(columns):
         return set()  # each may be the value of the name on its left
@@ -299,44 +307,9 @@ def _columns_below(rows: Sequence[Row], index: int) -> tuple[set[int], set[int]]
     held: dict[bool, set[int]] = {True: set(), False: set()}
     for cells in _below(rows, index):
         for column, cell in enumerate(cells):
-            if _is_figure(cell) or not _MISSING.fullmatch(cell):
-                held[_is_figure(cell)].add(column)
+            if is_figure(cell) or not MISSING.fullmatch(cell):
+                held[is_figure(cell)].add(column)
     return held[True], held[False]
-
-
-def goes_on(names: Cells, before: Sequence[Cells], rows: Sequence[Row], *, is_titled: bool) -> bool:
-    """Whether rows below an empty one go on with the table of the rows ``before``, if any.
-
-    The first must have cells of the same kinds, and the rows reach its last column or fill most of
-    them. Below a title, all but the names of rows, which may be indented, must be alike, and two
-    columns may hold anything. Words alone may be names of another table, unless one recurs or is no
-    label.
-    """
-    before = before[-_SAMPLE:]
-    number, first = rows[0]
-    again = [cell for cell, name in zip(first, names, strict=False) if cell and cell == name]
-    if not before or len(again) > 1:
-        return True
-    block = [cells for at, (row, cells) in enumerate(rows[:_SAMPLE], number) if row == at]
-    seen = _kinds(before)
-    own = {kind for kind in _kinds([first]) if not _MISSING.fullmatch(first[kind[0]])}
-    columns, filled = ({column for column, _ in kinds} for kinds in (seen, _kinds(block)))
-    is_whole = 2 * len(filled) > len(columns) or max(columns) in filled
-    if 2 * len(own - seen) >= len(own) or not is_whole:
-        return False
-    if is_titled and (len(columns) < 3 or not own - {(min(filled), False)} <= seen):
-        return False
-    if any(is_figure for _, is_figure in own) or not all(map(is_label, first)):
-        return True
-    known = {each for cells in before for each in enumerate(cells[1:]) if each[1]}
-    return any(each in known for cells in block for each in enumerate(cells[1:]))
-
-
-def _kinds(rows: Sequence[Cells]) -> set[tuple[int, bool]]:
-    """Return the columns that are filled, each with whether figures are in it."""
-    return {
-        (column, _is_figure(cell)) for cells in rows for column, cell in enumerate(cells) if cell
-    }
 
 
 def column_names(rows: Sequence[Sequence[str]]) -> Cells:
@@ -376,7 +349,7 @@ def _is_name(cell: str) -> bool:
 
 def is_label(cell: str, longest: int = _MAX_LABEL) -> bool:
     """Whether a cell may name a column: short words, a year, a unit."""
-    if _is_figure(cell):
+    if is_figure(cell):
         return bool(_YEAR.fullmatch(cell) or _UNIT.fullmatch(cell))
     return len(cell) <= longest and not _NO_LABEL.search(cell)
 
@@ -386,7 +359,8 @@ _SYMBOL = re.compile(r"[^\W\d_]{1,3}\d{1,2}(?:[.,]\d)?[^\W\d_]?")
 
 
 @lru_cache(maxsize=4096)
-def _is_figure(cell: str) -> bool:
+def is_figure(cell: str) -> bool:
+    """Whether a cell is a number, an amount, a date or a code, and hardly any word."""
     letters = sum(map(str.isalpha, cell)) if len(cell) <= _MAX_FIGURE else len(cell)
     has_digits = letters <= 3 and any(map(str.isdigit, cell))
     return has_digits and (not _SYMBOL.fullmatch(cell) or bool(_YEAR.fullmatch(cell)))
@@ -394,7 +368,7 @@ def _is_figure(cell: str) -> bool:
 
 def is_amount(cell: str) -> bool:
     """Whether a cell is a figure, and no year."""
-    return _is_figure(cell) and not _YEAR.fullmatch(cell)
+    return is_figure(cell) and not _YEAR.fullmatch(cell)
 
 
 def count_filled(cells: Cells) -> int:

@@ -17,13 +17,14 @@ from itertools import islice, pairwise, takewhile
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder, caption_in
 from milepost.documents.readers.column_names import (
+    MISSING,
     Cells,
     Covered,
     Row,
     column_names,
-    goes_on,
     header_rows,
     is_amount,
+    is_figure,
     is_label,
     names_columns,
     table_starts,
@@ -83,7 +84,7 @@ def _write(rows: Sequence[Row], text: TextBuilder, labels: Cells, heads: Collect
                 body = []
                 key = _key_column(names, rows[index + headers :])
             elif labels:
-                is_same = goes_on(labels, body, rows[index:], is_titled=bool(title))
+                is_same = _goes_on(labels, body, rows[index:], is_titled=bool(title))
                 names, key = (labels, key) if is_same else ([], 0)
             if headers or filled > 1:
                 text.begin_table(names, title, header_rows=headers)
@@ -121,6 +122,43 @@ def _names_several(rows: Sequence[Row], title: str) -> bool:
         for at, (below, cells) in enumerate(rows[1:], number + 1)
         if below == at
     )
+
+
+def _goes_on(
+    names: Cells, before: Sequence[Cells], rows: Sequence[Row], *, is_titled: bool
+) -> bool:
+    """Whether rows below an empty one go on with the table of the rows ``before``, if any.
+
+    The first must have cells of the same kinds, and the rows reach its last column or fill most of
+    them. Below a title, all but the names of rows, which may be indented, must be alike, and two
+    columns may hold anything. Words alone may be names of another table, unless one recurs or is no
+    label.
+    """
+    before = before[-_SAMPLE:]
+    number, first = rows[0]
+    again = [cell for cell, name in zip(first, names, strict=False) if cell and cell == name]
+    if not before or len(again) > 1:
+        return True
+    block = [cells for at, (row, cells) in enumerate(rows[:_SAMPLE], number) if row == at]
+    seen = _kinds(before)
+    own = {kind for kind in _kinds([first]) if not MISSING.fullmatch(first[kind[0]])}
+    columns, filled = ({column for column, _ in kinds} for kinds in (seen, _kinds(block)))
+    is_whole = 2 * len(filled) > len(columns) or max(columns) in filled
+    if 2 * len(own - seen) >= len(own) or not is_whole:
+        return False
+    if is_titled and (len(columns) < 3 or not own - {(min(filled), False)} <= seen):
+        return False
+    if any(has_figure for _, has_figure in own) or not all(map(is_label, first)):
+        return True
+    known = {each for cells in before for each in enumerate(cells[1:]) if each[1]}
+    return any(each in known for cells in block for each in enumerate(cells[1:]))
+
+
+def _kinds(rows: Sequence[Cells]) -> set[tuple[int, bool]]:
+    """Return the columns that are filled, each with whether figures are in it."""
+    return {
+        (column, is_figure(cell)) for cells in rows for column, cell in enumerate(cells) if cell
+    }
 
 
 def _has_title(header: Sequence[Cells]) -> bool:
@@ -174,7 +212,7 @@ _SAID = re.compile(r'"?sep=([^\w\s"]|\t)"?\n', re.I)
 _ESCAPED = re.compile(r'\\"[^,;\t|\n"]')
 _COMMENT = re.compile(r"#(?:[#\s]|$)")
 _MIN_TABBED = 3  # lines of a table in a text without a suffix of tables
-_SAMPLE = 50  # rows used to find the delimiter
+_SAMPLE = 50  # rows used to find the delimiter, or what a table holds
 _LEAST = 3  # columns and rows of a table below lines of other lengths
 
 
