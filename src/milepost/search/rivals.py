@@ -73,17 +73,22 @@ def _other_rows(scope: Scope, asked: Collection[str], looked: Mapping[int, str])
     found = set()
     for term in telling:
         has = {number for number in rows if scope.counts[term][number] > 0}
-        columns = {
-            (scope.owner(number), name)
-            for number in has
-            for name, value in rows[number].items()
-            if term in terms(value)
-        }
-        for number in rows.keys() - has:
-            owner = scope.owner(number)
-            if any((owner, name) in columns for name in rows[number]):
-                found.add(number)
+        for own in has:
+            columns = {name for name, value in rows[own].items() if term in terms(value)}
+            for number in rows.keys() - has - found if columns else ():
+                is_same = scope.owner(own) == scope.owner(number)
+                if (
+                    is_same
+                    and _are_alike(rows[own], rows[number])
+                    and columns & rows[number].keys()
+                ):
+                    found.add(number)
     return sorted(found)
+
+
+def _are_alike(row: Collection[str], other: Collection[str]) -> bool:
+    """Whether rows with these columns can be of one table; empty cells are left out."""
+    return 3 * len({*row} & {*other}) >= 2 * max(len(row), len(other))
 
 
 def _cells(row: str) -> dict[str, str]:
