@@ -90,6 +90,24 @@ def test_the_number_of_a_thing_is_none_of_a_page(label: str, copies: int) -> Non
     assert sum(text.count(label.format(number)) for number in range(1, 5)) == copies
 
 
+@pytest.mark.parametrize(
+    ("label", "numbers", "copies"),
+    [
+        ("Article {}", (25, 26, 28, 33), 4),
+        ("B1.{}.4", (3, 5, 6, 7), 4),
+        ("Article {}", (5, 5, 6, 6), 1),
+    ],
+)
+def test_titles_at_the_top_of_pages_stay(label: str, numbers: tuple[int, ...], copies: int) -> None:
+    """A number that stands on two pages is that of a running head."""
+    pages = [PdfPage() for _ in numbers]
+    for number, page in zip(numbers, pages, strict=True):
+        page.text(72, 715, label.format(number))
+        page.lines(72, 700, prose(40, start=7 * number))
+    text = made(pages).text
+    assert sum(text.count(label.format(number)) for number in {*numbers}) == copies
+
+
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     """A table at the top of each page: only the head above it repeats without need."""
     pages = [PdfPage() for _ in range(4)]

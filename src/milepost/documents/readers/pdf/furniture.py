@@ -2,7 +2,8 @@
 
 A line is furniture if similar lines (digits aside, if it is short) are at the same height near the
 top or bottom edge of three pages or more (of pages near it, unless it is frequent), or sideways at
-the same position, and no line of the text stands between it and the edge. A line without letters is
+the same position, and no line of the text stands between it and the edge. Lines that have another
+number on each page, not that of the page, are titles and stay. A line without letters is
 furniture if its number counts the pages (below the text, at any height) or never changes. Lines in
 an outermost row with furniture (the name of the chapter beside the page number) are furniture too,
 if they have no words or come again.
@@ -20,11 +21,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 
 from milepost.documents.readers.pdf.header_rows import in_row, restore_cells
+from milepost.documents.readers.pdf.line_numbers import drop_line_numbers
 from milepost.documents.readers.pdf.page import Page
-from milepost.documents.readers.pdf.records import Line, rows_of
+from milepost.documents.readers.pdf.records import Line
 
 ZONE = 0.13  # of the page's height, at the top and at the bottom
 SLOT = 6.0  # points: lines of different pages within this height are at one position
@@ -37,6 +38,8 @@ SHORT = 50  # characters: in longer lines, other digits make another line
 
 _DIGITS = re.compile(r"\d++(?![:.)] ?[^\W\d_])")
 """Numbers that may be those of pages; "Question 3: what …" has another."""
+
+_WHOLE = re.compile(r"(?<![\d.])\d++(?!\.\d)")  # no part of "1.3.6"
 
 _LABEL = re.compile(r"[^\W\d_]{3,}(?: (?:no|nr|number|nummer|n[°º])\.?)?:? ?#?\d+")
 _NUMBERED = re.compile(
@@ -64,6 +67,7 @@ class _Seen:
     """Lines of one shape in one slot: the pages of all, of each number and of each text."""
 
     pages: set[int] = field(default_factory=set)
+    again: set[int] = field(default_factory=set)  # of them, those whose text or number comes again
     shifts: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # minus the page
     texts: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
@@ -85,14 +89,21 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     for page, lines in edges:
         for line in lines:
             shape, number = _shape(line.text)
+            numbers = [] if number is None else [number]
+            if _has_letters(shape):
+                numbers = [int(each[:9]) for each in _WHOLE.findall(line.text)]
             for slot in _slots(line):
                 seen = seats[_upright(page, line), slot, shape]
                 seen.pages.add(page.number)
                 seen.texts[line.text].add(page.number)
-                if number is not None:
-                    seen.shifts[number - page.number].add(page.number)
+                for each in numbers:
+                    seen.shifts[each - page.number].add(page.number)
+    least = min(MIN_PAGES, len(pages))
+    for seen in seats.values():
+        seen.again.update(*(x for x in seen.texts.values() if len(x) > 1))
+        seen.again.update(*(x for x in seen.shifts.values() if len(x) >= least))
     large = 1.3 * size
-    least, most = min(MIN_PAGES, len(pages)), len(pages) // 2 + 1
+    most = len(pages) // 2 + 1
     for page, lines in edges:
         for line in lines:
             # A large line at one height may be a title that several slides or parts share.
@@ -217,14 +228,21 @@ def _shape(text: str) -> tuple[str, int | None]:
     return shape, int(found[0][:9]) if found else None
 
 
+def _has_letters(shape: str) -> bool:
+    return any(map(str.isalpha, shape))
+
+
 def _repeats(seats: _Seats, line: Line, page: Page, need: int, often: int) -> bool:
     """Whether a line stands on as many pages nearby as needed, or often in the whole document."""
     shape, number = _shape(line.text)
     for slot in _slots(line):
         seen = seats[_upright(page, line), slot, shape]
-        if any(c.isalpha() for c in shape):
+        if _has_letters(shape):
             near = sum(abs(each - page.number) <= _NEAR for each in seen.pages)
-            if near >= need or len(seen.pages) >= often:
+            # "Article 5" and "Article 6" at the top of one page each are titles.
+            titles = 2 * len(seen.again) < len(seen.pages)
+            titles &= _SHEETS.isdisjoint(_WORD.findall(shape))
+            if not titles and (near >= need or len(seen.pages) >= often):
                 return True
             continue
         counts = number is not None and len(seen.shifts[number - page.number]) >= need
@@ -337,55 +355,3 @@ def _outermost(page: Page, line: Line) -> bool:
         and not in_row(x, line)
         for x in page.frame.lines
     )
-
-
-_DIGITS_MOST = 4  # digits of the number of a line
-_LEAST = 3  # numbers on a page
-_LEVEL = 0.3  # of the size: baselines this near are one
-_BY_NUMBER = 2  # lines for each that is counted, at most: sections have more
-_RUNNING = 0.4  # share of the lines that begin inside of a sentence: fewer are items of a list
-
-
-def drop_line_numbers(page: Page) -> None:
-    """Drop the numbers that count the lines of a page, each or every fifth.
-
-    They stand in one column, left or right of all text, count by one step, and the lines beside
-    them are running text, not the rows of a table, the items of a list or the titles of sections.
-    """
-    numbers = [x for x in page.frame.lines if len(x.text) <= _DIGITS_MOST and x.text.isdecimal()]
-    if len(numbers) < _LEAST:
-        return
-    columns: dict[tuple[str, int], list[Line]] = defaultdict(list)
-    for line in numbers:
-        columns["left", round(line.left / 3)].append(line)
-        columns["right", round(line.right / 3)].append(line)
-    for column in sorted(columns.values(), key=len, reverse=True):
-        own = [line for line in column if id(line) not in page.dropped]
-        if len(own) >= _LEAST and _counts(own) and _beside_text(page, own):
-            page.dropped.update(map(id, own))
-
-
-def _counts(column: list[Line]) -> bool:
-    column.sort(key=lambda line: line.base)
-    steps = {int(b.text) - int(a.text) for a, b in pairwise(column)}
-    return len(steps) == 1 and 0 < next(iter(steps)) <= 10
-
-
-def _beside_text(page: Page, column: list[Line]) -> bool:
-    own = set(map(id, column))
-    rest = [
-        line
-        for line in page.frame.lines
-        if id(line) not in own
-        and line.angle == column[0].angle
-        and any(map(str.isalpha, line.text))
-    ]
-    rows = [[x for x in rest if abs(x.base - n.base) < _LEVEL * x.size] for n in column]
-    if sum(len(row) == 1 for row in rows) < 0.9 * len(rows):
-        return False
-    top, bottom = column[0].base, column[-1].base
-    between = [x for x in rest if top <= x.base <= bottom]
-    counted = int(column[-1].text) - int(column[0].text)
-    running = sum(x.text[0].islower() for x in between)
-    few = len(rows_of(between)) <= _BY_NUMBER * counted + 1
-    return few and running >= _RUNNING * max(1, len(between) - 1)

@@ -1,0 +1,60 @@
+"""Mark the numbers that count the lines of a page for dropping."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise
+
+from milepost.documents.readers.pdf.page import Page
+from milepost.documents.readers.pdf.records import Line, rows_of
+
+_DIGITS_MOST = 4  # digits of the number of a line
+_LEAST = 3  # numbers on a page
+_LEVEL = 0.3  # of the size: baselines this near are one
+_BY_NUMBER = 2  # lines for each that is counted, at most: sections have more
+_RUNNING = 0.4  # share of the lines that begin inside of a sentence: fewer are items of a list
+
+
+def drop_line_numbers(page: Page) -> None:
+    """Drop the numbers that count the lines of a page, each or every fifth.
+
+    They stand in one column, left or right of all text, count by one step, and the lines beside
+    them are running text, not the rows of a table, the items of a list or the titles of sections.
+    """
+    numbers = [x for x in page.frame.lines if len(x.text) <= _DIGITS_MOST and x.text.isdecimal()]
+    if len(numbers) < _LEAST:
+        return
+    columns: dict[tuple[str, int], list[Line]] = defaultdict(list)
+    for line in numbers:
+        columns["left", round(line.left / 3)].append(line)
+        columns["right", round(line.right / 3)].append(line)
+    for column in sorted(columns.values(), key=len, reverse=True):
+        own = [line for line in column if id(line) not in page.dropped]
+        if len(own) >= _LEAST and _counts(own) and _beside_text(page, own):
+            page.dropped.update(map(id, own))
+
+
+def _counts(column: list[Line]) -> bool:
+    column.sort(key=lambda line: line.base)
+    steps = {int(b.text) - int(a.text) for a, b in pairwise(column)}
+    return len(steps) == 1 and 0 < next(iter(steps)) <= 10
+
+
+def _beside_text(page: Page, column: list[Line]) -> bool:
+    own = set(map(id, column))
+    rest = [
+        line
+        for line in page.frame.lines
+        if id(line) not in own
+        and line.angle == column[0].angle
+        and any(map(str.isalpha, line.text))
+    ]
+    rows = [[x for x in rest if abs(x.base - n.base) < _LEVEL * x.size] for n in column]
+    if sum(len(row) == 1 for row in rows) < 0.9 * len(rows):
+        return False
+    top, bottom = column[0].base, column[-1].base
+    between = [x for x in rest if top <= x.base <= bottom]
+    counted = int(column[-1].text) - int(column[0].text)
+    running = sum(x.text[0].islower() for x in between)
+    few = len(rows_of(between)) <= _BY_NUMBER * counted + 1
+    return few and running >= _RUNNING * max(1, len(between) - 1)
