@@ -108,6 +108,18 @@ def test_titles_at_the_top_of_pages_stay(label: str, numbers: tuple[int, ...], c
     assert sum(text.count(label.format(number)) for number in {*numbers}) == copies
 
 
+def test_running_heads_far_from_the_edge_are_dropped() -> None:
+    """The text of a small book printed on large paper."""
+    pages = [PdfPage() for _ in range(5)]
+    for number, page in enumerate(pages, 1):
+        page.text(200, 660, "The law of the harbour", 8)
+        page.text(400, 660, str(number), 8)
+        page.lines(72, 630, prose(60, start=7 * number))
+    text = made(pages).text
+    assert text.count("The law of the harbour") == 1
+    assert not re.search(r"\d", text)
+
+
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     """A table at the top of each page: only the head above it repeats without need."""
     pages = [PdfPage() for _ in range(4)]

@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from statistics import median
 
 from milepost.documents.readers.pdf.header_rows import in_row, restore_cells
 from milepost.documents.readers.pdf.line_numbers import drop_line_numbers
@@ -28,6 +29,7 @@ from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 
 ZONE = 0.13  # of the page's height, at the top and at the bottom
+DEPTH = 0.035  # the same, from the first line of most pages, if that is farther inside
 SLOT = 6.0  # points: lines of different pages within this height are at one position
 MIN_PAGES = 3
 
@@ -82,8 +84,9 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     if len(pages) < 2:
         return
     seats: _Seats = defaultdict(_Seen)
+    first = median(_first(page) for page in pages if page.frame.lines)
     edges = [
-        (page, [line for line in _edge_lines(page) if id(line) not in page.dropped])
+        (page, [line for line in _edge_lines(page, first) if id(line) not in page.dropped])
         for page in pages
     ]
     for page, lines in edges:
@@ -198,11 +201,21 @@ def _has_words(text: str) -> bool:
     )
 
 
-def _edge_lines(page: Page) -> list[Line]:
-    """Lines near the top or bottom edge, and all with another direction than the text."""
+def _first(page: Page) -> float:
+    """The height of the first line, as a share of the page's."""
+    lines = page.frame.lines
+    return min(line.base for line in lines if _upright(page, line)) / page.frame.height
+
+
+def _edge_lines(page: Page, first: float) -> list[Line]:
+    """Lines near the top or bottom edge, and all with another direction than the text.
+
+    Upright pages of a book may have their heads far from the edge; slides have their titles there.
+    """
     height, lines = page.frame.height, page.frame.lines
-    top, bottom, main = ZONE * height, (1 - ZONE) * height, lines[0].angle if lines else 0
-    return [line for line in lines if not top < line.base < bottom or line.angle != main]
+    low = first > ZONE and page.frame.width < height
+    top, bottom = (first + DEPTH if low else ZONE) * height, (1 - ZONE) * height
+    return [line for line in lines if not top < line.base < bottom or not _upright(page, line)]
 
 
 def _upright(page: Page, line: Line) -> bool:
