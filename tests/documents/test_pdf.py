@@ -120,6 +120,18 @@ def test_running_heads_far_from_the_edge_are_dropped() -> None:
     assert not re.search(r"\d", text)
 
 
+def test_the_first_line_of_a_numbered_paragraph_is_not_cut_before_a_capital() -> None:
+    page = PdfPage()
+    page.text(108, 700, "(1) There are wide and short lines in all of the laws of the")
+    page.text(72, 688, "Republic, which go on until the margin and begin with a capital")
+    page.text(72, 676, "or two.")
+    page.text(108, 656, "(2) This one ends in its line.")
+    page.text(72, 644, "Others begin below it.")
+    text = made([page]).text
+    assert "laws of the Republic" in text
+    assert "\nOthers" in text
+
+
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     """A table at the top of each page: only the head above it repeats without need."""
     pages = [PdfPage() for _ in range(4)]

@@ -204,7 +204,9 @@ class Flow:
         if indent > 0.8 * size and not item and not lower and (ended or not first):
             return Break.PARAGRAPH
         hanging = item or last.left - left > 0.8 * size
-        if indent < -0.8 * size and (not first or item) and hanging and (ended or not lower):
+        goes_on = first and self.ends_full(at - 1) and _is_cut(last, _COLUMN)
+        begins = ended or not (lower or goes_on)
+        if indent < -0.8 * size and (not first or item) and hanging and begins:
             return Break.PARAGRAPH
         return Break.NONE
 
