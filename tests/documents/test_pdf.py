@@ -223,6 +223,13 @@ def test_pages_that_are_all_heads_keep_them() -> None:
     assert made(pages).text.count("left empty on purpose") == 4
 
 
+def test_bookmarks_of_the_items_of_a_text_are_no_headings() -> None:
+    page = PdfPage()
+    items = ["(a) fish;", "(b) salt;", "(c) wood."]
+    page.lines(72, 700, ["The harbour takes", *items, *prose(40)])
+    assert not [m for m in made([page], [(item, 0) for item in items]).marks if m.kind == "heading"]
+
+
 def test_pages_without_text_are_counted() -> None:
     pages = [PdfPage() for _ in range(5)]
     pages[1].text(72, 720, "The ferry leaves at noon.")

@@ -16,6 +16,7 @@ from milepost.documents.readers.builder import (
     is_title,
     labels,
 )
+from milepost.documents.readers.pdf.breaks import is_item
 from milepost.documents.readers.pdf.native import text_of
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line, in_runs
@@ -59,8 +60,14 @@ def read_outline(document: Any) -> Outline:
 
 def find_headings(pages: Sequence[Page], outline: Outline, size: float) -> dict[int, Heading]:
     """Map the id of each heading's first line to the heading; ``size`` is the body's in points."""
-    found = _by_outline(pages, outline)
+    found = _by_outline(pages, [] if _is_of_items(outline) else outline)
     return found if len(found) >= MIN_LOCATED else {**_by_look(pages, size), **found}
+
+
+def _is_of_items(outline: Outline) -> bool:
+    """Whether most bookmarks are items of the text, as "(b) defence;" is, and no titles."""
+    items = sum(is_item(title) and title[-1] in ".;,:" for _, title, _ in outline)
+    return 2 * items > len(outline)
 
 
 def _placed(lines: Mapping[int, Sequence[Line]], outline: Outline) -> Outline:
