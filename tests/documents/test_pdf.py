@@ -230,6 +230,17 @@ def test_bookmarks_of_the_items_of_a_text_are_no_headings() -> None:
     assert not [m for m in made([page], [(item, 0) for item in items]).marks if m.kind == "heading"]
 
 
+def test_a_sentence_in_larger_type_is_no_heading() -> None:
+    """The examples of a law may be longer than its sections."""
+    page = PdfPage()
+    page.text(72, 720, "The law of the harbour", 14)
+    page.text(72, 690, "Each ship that stays pays what is owed.", 12)
+    page.text(72, 660, "Each ship that stays for a night pays what is owed.", 12)
+    page.lines(72, 600, prose(90))
+    heads = [m.value for m in made([page]).marks if m.kind == "heading"]
+    assert heads == ["The law of the harbour", "Each ship that stays pays what is owed."]
+
+
 def test_pages_without_text_are_counted() -> None:
     pages = [PdfPage() for _ in range(5)]
     pages[1].text(72, 720, "The ferry leaves at noon.")

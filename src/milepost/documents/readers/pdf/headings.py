@@ -25,6 +25,7 @@ LARGER = 1.15  # times the body's size
 BESIDE = 3  # of the font size: beyond it, what stands in a row is not one heading
 MIN_CELLS = 4  # of a row in large type that has no headings
 MAX_TITLES = 4  # of bookmarks without a page, on a page that is no table of contents
+SENTENCE = 40  # characters: what is longer and ends in a full stop is no title
 _BEGIN = 12  # letters by which the line where such a title begins is found
 MIN_LOCATED = 3  # located bookmarks, so that headings need not be guessed by size
 
@@ -243,6 +244,9 @@ def _runs(page: Page, size: float, *, in_bold: bool) -> list[_Run]:
 
 def _is_title(run: _Run) -> bool:
     if run.large:
+        ends = run.title[-1] in ".;" and not run.title[-2:-1].isupper()
+        if ends and len(run.title) > SENTENCE:
+            return False  # text, in a document whose notes or examples are longer
         return len(run.title) <= MAX_TITLE and sum(map(str.isalpha, run.title)) >= MIN_LETTERS
     return is_title(run.title) and id(run.lines[0]) not in run.page.heads
 
