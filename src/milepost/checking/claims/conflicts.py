@@ -66,6 +66,9 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                 each.value == 0.0 and each.kind == "number" for each in other.quantities
             ):
                 continue
+            is_aside = negation.word.text.lower() in ("of", "than", "to")
+            if is_aside and not all(map(sentence.says, claim.content)):
+                continue  # "replaced X by Y" of "uses Y instead of X"
             at = other.find(focus)[0].start
             word = span_of(negation.word)
             yield Conflict("negation", *((word, (at, at)) if is_claim else ((at, at), word)))

@@ -219,7 +219,7 @@ def _denies(words: list[str], at: int) -> bool:
     if word in NEGATIONS:
         is_choice = word == "not" and "or" in words[max(0, at - 2) : at]  # "may or may not"
         return (word, behind) not in NOT_DENYING and not is_choice
-    if word in ("of", "from") and at and words[at - 1] in LACKING:
+    if " ".join(words[max(0, at - 2) : at + 1]).endswith(LACKING):
         return True
     if word == "from" and behind.endswith("ing"):
         return not PREVENTING.isdisjoint(words[max(0, at - 5) : at])

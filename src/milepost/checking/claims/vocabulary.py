@@ -62,7 +62,7 @@ NEGATIONS = frozenset(
 
 NEGATIONS_WITH_TO = frozenset(
     """fail fails failed failing refuse refuses refused refusing decline declined declines neglect
-    neglected yet ceased stopped
+    neglected yet ceased stopped omits omitted omitting forgot declining neglects unwilling
     """.split()
 )
 """Words that deny what follows where "to" is behind them: "failed to appear", "has yet to"."""
@@ -148,8 +148,11 @@ TRYING = frozenset(
 AHEAD = frozenset(map(base, "about go set due schedule suppose".split()))
 """Stems of words that say so of what follows a "to" directly behind them."""
 
-LACKING = frozenset(["exclusive", "devoid", "free", "exempt", "bereft"])
-"""Words that deny what follows an "of" or "from" directly behind them."""
+LACKING = (
+    *("exclusive of", "devoid of", "bereft of", "free of", "free from", "exempt from"),
+    *("instead of", "in lieu of", "in place of", "rather than", "as opposed to"),
+)
+"""Words that deny what follows them."""
 
 POSSIBLE = TENTATIVE | {"can", "would", "possible", "possibly", "perhaps", "likely", "probably"}
 """...and those that a claim may have for them."""
