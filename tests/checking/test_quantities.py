@@ -53,6 +53,9 @@ def test_what_is_no_fraction_or_power(text: str) -> None:
         ("7 km", "6.8 km", True, True),
         ("7.1 km", "6.8 km", False, False),
         ("no later than 60 days", "60 days", True, True),
+        ("at least 3 years", "not be less than three years", True, True),
+        ("at most 3 years", "not be less than three years", False, False),
+        ("at most 3 years", "not be longer than three years", True, True),
     ],
 )
 def test_rounded_numbers(claim: str, text: str, is_allowed: bool, follows: bool) -> None:

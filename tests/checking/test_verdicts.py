@@ -273,6 +273,15 @@ def test_neighbours_are_those_of_the_text() -> None:
     assert judge(claim, [found]).verdict == "related"
 
 
+def test_a_number_of_something_else_is_no_rival_of_one_that_is_there() -> None:
+    deposit = passage("The agreement shall be deposited by the parties within one month.")
+    term = passage("The parties choose its term, which is three years.")
+    claim = "An agreement of the parties must last at least three years."
+    assert judge(claim, [deposit]).verdict == "contradicted"
+    assert judge(claim, [deposit, term]).verdict == "related"
+    assert judge(claim.replace("three", "four"), [deposit, term]).verdict == "contradicted"
+
+
 def test_words_far_apart_do_not_support() -> None:
     between = "who had come by boat and left it at the pier of the harbour near to it all, " * 3
     apart = f"Bees were shown to the guests, {between}and they looked at wax."

@@ -82,13 +82,22 @@ class Comparison:
     lacks_name: bool
 
 
-def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -> Comparison:
+def compare(
+    claim: Reading,
+    sentence: Reading,
+    around: Sequence[Reading] = (),
+    others: Sequence[Reading] = (),
+) -> Comparison:
     """Compare a claim with a sentence of a document.
 
-    Sentences and headings ``around`` it may name what it speaks of.
+    Sentences and headings ``around`` it may name what it speaks of, and ``others`` have the
+    claim's numbers.
     """
     texts = (sentence, *around)
-    differing = conflicts(claim, sentence, around)
+    near = [each for text in around for each in text.quantities]
+    values = {each.value for each in claim.quantities if each.kind == "number"}
+    near += [each for text in others for each in text.quantities if each.value in values]
+    differing = conflicts(claim, sentence, near)
     spans = [each.given for each in differing]
     missing = [word for word in claim.content if not _holds(word, claim, texts)]
     lost = [e for e in claim.quantities if not any(map(e.follows, sentence.quantities))]

@@ -23,14 +23,14 @@ _HAVE_OR_BE = frozenset(["be", "have"])  # stems
 
 
 def conflicts(
-    claim: Reading, sentence: Reading, around: Sequence[Reading] = ()
+    claim: Reading, sentence: Reading, near: Sequence[Quantity] = ()
 ) -> tuple[Conflict, ...]:
     """What differs from a sentence, in the order of the claim.
 
-    A number that its neighbours ``around`` have is no difference.
+    A number that is ``near`` it is no difference, unless the same is counted.
     """
     found = chain(
-        values(claim, sentence, around),
+        values(claim, sentence, near),
         _denials(claim, sentence),
         _prefixed(claim, sentence),
         _opposites(claim, sentence),

@@ -65,12 +65,12 @@ _NOTATION = late(
 _BOUND = late(
     r"(?:(?:(?P<more>>(?!=)|\b(?:more than|over|above|exceed(?:s|ed|ing)?|greater than|higher than"
     r"|(?:larger|bigger|longer|older) than|upwards of|surpass(?:ed|es|ing)?|better than))"
-    r"|(?P<least>≥|>=|\b(?:at least|no (?:fewer|less) than|not less than|minimum of|wait))"
+    r"|(?P<least>≥|>=|\b(?:at least|(?:no|not(?: be)?) (?:fewer|less) than|minimum of|wait))"
     r"|(?P<less><(?!=)|\b(?:less than|fewer than|under|below|almost|nearly"
     r"|(?:lower|smaller|shorter|younger) than))"
-    r"|(?P<most>≤|<=|\b(?:at most|up to|no (?:more|later) than|not (?:more|later) than"
-    r"|maximum of|within|capped at"
-    r"|limited to|(?:limit|cap|ceiling) (?:is|was|of)"
+    r"|(?P<most>≤|<=|\b(?:at most|up to|(?:no|not(?: be)?) (?:more|later|longer|greater) than"
+    r"|maximum of|within|capped at|limited to"
+    r"|(?:limit|cap|ceiling) (?:is|was|of)"
     r"|(?:not|never)(?: to)? exceed(?:s|ed|ing)?))"
     r"|(?P<about>\b(?:about|around|approximately|roughly|some|circa|c\.|estimated)))"
     r"(?:\s+(?:the|a|an|age of|of|only|just))*\s*|(?P<tilde>~))(?:us)?$",

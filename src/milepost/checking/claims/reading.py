@@ -215,7 +215,7 @@ def read(text: str) -> Reading:
 
 def _denies(words: list[str], at: int) -> bool:
     word = words[at]
-    behind = words[at + 1] if at + 1 < len(words) else ""
+    behind = next((each for each in words[at + 1 : at + 3] if each != "be"), "")
     if word in NEGATIONS:
         is_choice = word == "not" and "or" in words[max(0, at - 2) : at]  # "may or may not"
         return (word, behind) not in NOT_DENYING and not is_choice

@@ -46,14 +46,13 @@ def span_of(word: Word | Quantity) -> Span:
     return word.start, word.end
 
 
-def values(claim: Reading, sentence: Reading, around: Sequence[Reading]) -> Iterator[Conflict]:
+def values(claim: Reading, sentence: Reading, near: Sequence[Quantity]) -> Iterator[Conflict]:
     """What differs from a sentence in numbers and dates; see ``conflicts.conflicts``."""
-    yield from _quantities(claim, sentence, around)
+    yield from _quantities(claim, sentence, near)
     yield from _dated(claim, sentence)
 
 
-def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) -> Iterator[Conflict]:
-    near = [other for reading in around for other in reading.quantities]
+def _quantities(claim: Reading, sentence: Reading, near: Sequence[Quantity]) -> Iterator[Conflict]:
     for each in claim.quantities:
         held = [other for other in sentence.quantities if comparable(each, other)]
         if any(map(each.allows, held)) or any(

@@ -310,6 +310,8 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     says_something = len(own.by_base) + len(own.quantities) > 1
     supporting: list[Judgement] = []
     contradicting: list[Judgement] = []
+    others = [read(hit.text) for passage in passages for hit in passage.hits]
+    others = [text for text in others if any(map(text.find, own.content))]
     for passage in passages:
         above, table = _above(passage), _table(own, passage)
         hits = sorted(passage.hits, key=lambda hit: hit.start)  # they come best first
@@ -319,7 +321,9 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             beside = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
             beside = [text for text in beside if not _TURNS.match(text.text)]
             found = (
-                table.compare(row) if table and row else compare(own, texts[number], beside + above)
+                table.compare(row)
+                if table and row
+                else compare(own, texts[number], beside + above, others)
             )
             kinds = [each for each in found.conflicts if is_english or each.kind in EXACT]
             differences = tuple(_difference(own, hit, row, each) for each in kinds)
