@@ -305,6 +305,24 @@ def test_the_sentence_of_a_near_place_that_goes_on_to_contradict() -> None:
     assert (same.verdict, same.notes) == ("near", ())
 
 
+def test_what_has_other_words_is_judged_as_a_claim() -> None:
+    lines = (
+        "Held: the act does not allow the mayor to raise tolls.",
+        "Some of the Court agree that the act allows the mayor to raise quotas.",
+    )
+    claim = "The Court held that the act allows the mayor to raise tolls."
+    alone, both = Document("d", lines[1]), "\n".join(lines)
+    found = fake_index({"d": both}).check(claim)
+    assert (found.verdict, found.places[0].text.strip()) == ("contradicted", lines[0])
+    assert fake_index({"d": both}).check(claim, "d").verdict == "contradicted"
+    assert fake_index({"d": lines[1]}).check(claim).verdict == "near"  # nothing denies it
+    assert check_documents(prepared(claim), [alone]) is None
+    for slips in (lines[1].replace("agree", "agrees").replace("quotas", "qotas"), lines[1][:-8]):
+        held = check_documents(prepared(slips), [alone])
+        assert held is not None
+        assert held.verdict in ("near", "verbatim")
+
+
 @pytest.mark.parametrize(
     ("text", "is_more"),
     [

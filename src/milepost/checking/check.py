@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
 
@@ -83,6 +84,8 @@ _EDGES = " ,;:.…–—"  # signs at the ends of a piece, which join it to the 
 _LEFT_OUT = re.compile(r"[\[(]\s*(?:…|\.(?:\s?\.){2,})\s*[\])]")
 """Dots in brackets, for words that a quotation leaves out."""
 
+_SPELLING = 0.6  # likeness of two spellings of a word, at least
+
 MAX_STITCHED = 400  # most words of a text that is looked for in pieces
 
 
@@ -115,14 +118,27 @@ def check_store(
     ``likely`` chooses of passages, best first, those to return: the first probably about the text.
     """
     held = _held(snapshot, given, among)
-    if held is not None:
+    if held is not None and not _is_exchanged(held):
         return held
+    found = _in_other_words(snapshot, given, among, search, reranker, likely)
+    is_open = found.verdict in ("found elsewhere", "related", "not found")
+    return held if held is not None and is_open else found
+
+
+def _in_other_words(
+    snapshot: Snapshot,
+    given: Folded,
+    among: DocumentSelection,
+    search: Callable[[str], SearchResult],
+    reranker: Callable[[], LandmarkReranker | None],
+    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
+) -> CheckResult:
     pieces = _pieces(snapshot, given, among)
     if pieces:
         return checked(given, "stitched", pieces)
     if among.names is not None:
         held = _held(snapshot, given, replace(among, names=None))
-        if held is not None:
+        if held is not None and not _is_exchanged(held):
             return replace(held, verdict="found elsewhere")
     sentences = _sentences(given.text)
     if len(sentences) < 2:
@@ -288,6 +304,22 @@ def _is_changed(part: CheckResult) -> bool:
     return is_other or any(each.kind for each in differing)
 
 
+def _is_exchanged(held: CheckResult) -> bool:
+    """Whether a text may be a claim of its own: of its words more than one in ten is another one.
+
+    Spellings of one word, and what differs in a way that is shown, do not count.
+    """
+    if held.verdict != "near":
+        return False
+    exchanged = [
+        one
+        for one in held.places[0].differences
+        if one.kind is None and read_words(one.given).content and read_words(one.text).content
+        if SequenceMatcher(None, one.given.lower(), one.text.lower()).ratio() < _SPELLING
+    ]
+    return len(exchanged) > max(1.0, len(held.text.split()) / 10)
+
+
 def _moved(part: CheckResult, text: str, place: Match) -> Match:
     """A place of a sentence, with its differences at their offsets in the whole text."""
     start = max(0, text.find(part.text))
@@ -325,7 +357,7 @@ def _said(
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:
-    """Look for a text in documents that need not be indexed; None where it is not in them."""
+    """Look for a text in documents without an index; None where it is not in them or a claim."""
     verbatim: list[Match] = []
     nearly: list[Match] = []
     around: dict[tuple[str, int], str] = {}
@@ -360,5 +392,7 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
         nearly.sort(key=lambda place: -place.similarity)
         held = near_result(given, nearly[:NEAR_PLACES])
     else:
+        return None
+    if _is_exchanged(held):
         return None
     return noted(held, [around[each.document, each.start] for each in held.places])
