@@ -23,8 +23,8 @@ _ENTRY = re.compile(
     rf"(?:{_LEADER}[\s|]*(?:\d{{1,4}}|[ivxl]{{1,7}})?|[^\W\d_] \d{{1,4}})\s*$", re.IGNORECASE
 )
 _PAGE = re.compile(rf"{_LEADER}[\s|]*(\d{{1,4}})(?![.,%]?\d|%)")
-_TELLING = re.compile(r"\d{3}|\d[a-z]|[a-z]\d")
-"""In a term: a year, a date or a code. Small numbers stand in many cells."""
+_TELLING = re.compile(r"\d{3}|\d(?!st|nd|rd|th)[a-z]|[a-z]\d")
+"""In a term: a year, a date or a code. Small numbers and ordinals stand in many cells."""
 
 
 def rivals(
@@ -70,19 +70,17 @@ def _other_rows(scope: Scope, asked: Collection[str], looked: Mapping[int, str])
     """Rows with another value in the column where a row has a number or date of the question."""
     telling = [term for term in asked if _TELLING.search(term)]
     rows = {number: _cells(text) for number, text in looked.items() if telling and " | " in text}
-    found = set()
+    found: set[int] = set()
     for term in telling:
         has = {number for number in rows if scope.counts[term][number] > 0}
         for own in has:
             columns = {name for name, value in rows[own].items() if term in terms(value)}
-            for number in rows.keys() - has - found if columns else ():
-                is_same = scope.owner(own) == scope.owner(number)
-                if (
-                    is_same
-                    and _are_alike(rows[own], rows[number])
-                    and columns & rows[number].keys()
-                ):
-                    found.add(number)
+            found |= {
+                number
+                for number in rows.keys() - has
+                if columns & rows[number].keys() and _are_alike(rows[own], rows[number])
+                if scope.owner(own) == scope.owner(number)
+            }
     return sorted(found)
 
 
