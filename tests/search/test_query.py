@@ -9,7 +9,7 @@ import pytest
 import milepost
 from milepost.errors import InputError
 from milepost.language.detection import SupportedLanguages
-from milepost.language.terms import question_terms
+from milepost.language.terms import question_terms, words_of
 from milepost.search import Limits, Query
 from milepost.search import scope as room
 from milepost.search.notes import language_notes
@@ -167,6 +167,16 @@ def test_vocabulary_decides_where_the_language_does_not() -> None:
     assert not noted("Wer?", PAGES["de", "Latin"], reads=None, known=0.6)
     assert "hardly knows" not in noted("Wer?", PAGES["de", "Latin"], known=0.3)
     assert language_notes("eggs", ["CN1C=NC2"], None, 0.3, 1.0) == ()
+
+
+def test_no_note_of_a_language_that_the_model_reads() -> None:
+    reads = SupportedLanguages("landmark-m", SCRIPTS, frozenset(), "")
+    assert not noted("蜂怎么造巢?", PAGES["zh", "Han"], reads=reads, known=0.3)
+    assert noted("C8H10N4O2", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", reads=reads, known=0.3)
+
+
+def test_characters_that_are_no_words_are_not_said_to_be_missing() -> None:
+    assert words_of("蜂怎么造巢 hive") == {"hive": "hive"}
 
 
 @pytest.mark.parametrize(

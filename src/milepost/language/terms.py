@@ -116,13 +116,15 @@ def question_terms(question: str) -> list[str]:
 def words_of(question: str) -> dict[str, str]:
     """Map the terms of a question to its words as they were written, the first of each.
 
+    Terms of scripts without spaces, two characters each, are no words.
+
     >>> words_of("¿Cuánto footballs?")
     {'cuanto': 'Cuánto', 'footbal': 'footballs'}
     """
     words: dict[str, str] = {}
     for match in tokens(question):
-        for term in terms(match.group()):
-            words.setdefault(term, term if match.lastgroup == "run" else match.group())
+        for term in terms(match.group()) if match.lastgroup != "run" else ():
+            words.setdefault(term, match.group())
     return words
 
 

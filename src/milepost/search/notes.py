@@ -51,10 +51,13 @@ def language_notes(
     ``landmark_share`` the weight, 0–1, of the landmarks in the score.
     """
     if reads is not None:
-        note = reads.note(_most(passages), "what was found")
+        written = _most(passages)
+        note = reads.note(written, "what was found")
         note = note or reads.note(judge(question, _OF_QUESTION), "the question")
         if note:
             return (note,)
+        if written.script in reads.scripts:
+            return ()
     if vocab_coverage < LITTLE_KNOWN and landmark_share < 1.0:
         return (
             "the model hardly knows this language or notation (vocabulary coverage "

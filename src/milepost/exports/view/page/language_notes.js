@@ -18,8 +18,10 @@ const OF_QUESTION = 2;
  */
 export function languageNotes(judge, question, passages, reads, { signals, share }) {
   if (reads) {
-    const note = noted(reads, most(judge, passages), "what was found") || noted(reads, judge.judge(question, OF_QUESTION), "the question");
+    const written = most(judge, passages);
+    const note = noted(reads, written, "what was found") || noted(reads, judge.judge(question, OF_QUESTION), "the question");
     if (note) return [note];
+    if (reads.scripts.includes(written.script)) return [];
   }
   const coverage = 1 - signals["out of vocabulary"];
   if (coverage >= LITTLE_KNOWN || share >= 1) return [];

@@ -137,11 +137,12 @@ function* dateForm(year, month, day) {
   yield `${year ?? "-"}-${String(month).padStart(2, "0")}${day ? `-${day.padStart(2, "0")}` : ""}`;
 }
 
-/** Each term of a question with its word as it was written, the first of each. */
+/** Each term of a question with its word as it was written, the first of each; of scripts without spaces none. */
 export function wordsOf(question) {
   const words = new Map();
   for (const { 0: word, groups } of question.matchAll(TOKEN)) {
-    for (const term of terms(word, new Set())) if (!words.has(term)) words.set(term, groups.run === undefined ? word : term);
+    if (groups.run !== undefined) continue;
+    for (const term of terms(word, new Set())) if (!words.has(term)) words.set(term, word);
   }
   return words;
 }
