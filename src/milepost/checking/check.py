@@ -120,39 +120,28 @@ def check_store(
     held = _held(snapshot, given, among)
     if held is not None and not _is_exchanged(held):
         return held
-    found = _in_other_words(snapshot, given, among, search, reranker, likely)
-    is_open = found.verdict in ("found elsewhere", "related", "not found")
-    return held if held is not None and is_open else found
-
-
-def _in_other_words(
-    snapshot: Snapshot,
-    given: Folded,
-    among: DocumentSelection,
-    search: Callable[[str], SearchResult],
-    reranker: Callable[[], LandmarkReranker | None],
-    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
-) -> CheckResult:
     pieces = _pieces(snapshot, given, among)
     if pieces:
         return checked(given, "stitched", pieces)
     if among.names is not None:
-        held = _held(snapshot, given, replace(among, names=None))
-        if held is not None and not _is_exchanged(held):
-            return replace(held, verdict="found elsewhere")
+        elsewhere = _held(snapshot, given, replace(among, names=None))
+        if elsewhere is not None and not _is_exchanged(elsewhere):
+            return held or replace(elsewhere, verdict="found elsewhere")
     sentences = _sentences(given.text)
     if len(sentences) < 2:
-        return _judged(snapshot, given, search(given.text), reranker, likely)
-    parts = [
-        check_store(snapshot, prepared(each), among, search, reranker, likely)
-        for each in sentences[:MAX_CLAIMS]
-    ]
-    found = _of_parts(given, parts, search(given.text), likely)
-    if len(sentences) > MAX_CLAIMS:
-        note = f"the first {MAX_CLAIMS} sentences are judged"
-        verdict: Verdict = "related" if found.verdict == "supported" else found.verdict
-        return replace(found, verdict=verdict, notes=(*found.notes, note))
-    return found
+        found = _judged(snapshot, given, search(given.text), reranker, likely)
+    else:
+        parts = [
+            check_store(snapshot, prepared(each), among, search, reranker, likely)
+            for each in sentences[:MAX_CLAIMS]
+        ]
+        found = _of_parts(given, parts, search(given.text), likely)
+        if len(sentences) > MAX_CLAIMS:
+            note = f"the first {MAX_CLAIMS} sentences are judged"
+            verdict: Verdict = "related" if found.verdict == "supported" else found.verdict
+            found = replace(found, verdict=verdict, notes=(*found.notes, note))
+    is_open = found.verdict in ("found elsewhere", "related", "not found")
+    return held if held is not None and is_open else found
 
 
 def _sentences(text: str) -> list[str]:
