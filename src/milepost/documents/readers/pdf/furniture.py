@@ -81,10 +81,11 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     """Add to each page's ``dropped`` the lines that repeat; ``size`` is the body's in points."""
     for page in pages:
         drop_line_numbers(page)
-    if len(pages) < 2:
+    heights = [_first(page) for page in pages if page.frame.lines]
+    if len(pages) < 2 or not heights:
         return
     seats: _Seats = defaultdict(_Seen)
-    first = median(_first(page) for page in pages if page.frame.lines)
+    first = median(heights)
     edges = [
         (page, [line for line in _edge_lines(page, first) if id(line) not in page.dropped])
         for page in pages
