@@ -33,7 +33,7 @@ from support.word_reranker import WordReranker
 def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.ndarray:
     scope = gathered(store, ["common"])
     with store.snapshot() as state:
-        return rerank(Texts(state, scope), scope, np.array(order, np.int64), reranker).cosines
+        return rerank(Texts(state, scope), np.array(order, np.int64), reranker).cosines
 
 
 @given(
@@ -101,9 +101,7 @@ def test_texts_are_read_for_many_windows_at_once(sentences):
             asked.extend((info.name, start, end) for info, start, end in parts)
             return counted.texts(parts)
 
-        found = rerank(
-            Texts(SimpleNamespace(texts=listen), scope), scope, order, WordReranker()
-        ).cosines
+        found = rerank(Texts(SimpleNamespace(texts=listen), scope), order, WordReranker()).cosines
     assert (~np.isnan(found)).sum() >= module.MAX_WINDOWS
     assert counted.calls.total() <= 3
     assert len(set(asked)) == len(asked)

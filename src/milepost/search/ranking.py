@@ -226,14 +226,14 @@ def rank(
     if bound is not None:  # else no text is read
         lowered["name"] = lacks_name(scope, query.question)
         lost[lowered["name"]] = _LOST["name"]
-        for kind, which in rivals(texts, scope, query.terms, _best(base - lost, among)).items():
+        for kind, which in rivals(texts, query.terms, _best(base - lost, among)).items():
             lowered[kind] = which
             lost[which] += _LOST[kind]
     base -= lost
     landmarks = fused.known * fused.landmarks[0]
     score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     if bound is not None:
-        reread = rerank(texts, scope, _best(base, among), bound)
+        reread = rerank(texts, _best(base, among), bound)
         added = reranked(reread.cosines, scope.document_offsets, numbers.rerank, fused.known)
         says = answered(reread)
         score, numbers = score + added, numbers.reranked

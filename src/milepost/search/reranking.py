@@ -65,32 +65,38 @@ class Texts:
     """
 
     def __init__(self, snapshot: Snapshot, scope: Scope) -> None:
-        self._snapshot, self._scope = snapshot, scope
+        self._snapshot, self.scope = snapshot, scope
         self._known: dict[int, str] = {}
 
     def __getitem__(self, number: int) -> str:
         return self._known[number]
 
-    def read(self, numbers: Sequence[int], ahead: Sequence[int]) -> None:
+    def around(self, number: int, reach: int) -> range:
+        """The sentences around one in its document, itself included."""
+        owner = self.scope.owner(number)
+        low, high = self.scope.document_offsets[owner : owner + 2].tolist()
+        return range(max(low, number - reach), min(high, number + reach + 1))
+
+    def read(self, numbers: Sequence[int], ahead: Sequence[int] = ()) -> None:
         """Read sentences, if any is missing with those around the best ones that are ``ahead``."""
         missing = dict.fromkeys(each for each in numbers if each not in self._known)
         if not missing:
             return
         for best in ahead:
-            near = range(*neighbourhood(self._scope, best, CONTEXT_SENTENCES))
+            near = self.around(best, CONTEXT_SENTENCES)
             missing |= dict.fromkeys(each for each in near if each not in self._known)
             if len(missing) >= MAX_WINDOWS * CONTEXT_SENTENCES:
                 break
-        parts = [self._scope.part(number, number + 1) for number in sorted(missing)]
+        parts = [self.scope.part(number, number + 1) for number in sorted(missing)]
         self._known.update(zip(sorted(missing), self._snapshot.texts(parts), strict=True))
 
 
-def rerank(texts: Texts, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker) -> Reread:
+def rerank(texts: Texts, order: NDArray[np.int64], reranker: BoundReranker) -> Reread:
     """Read windows around the best sentences."""
-    found = np.full(len(scope.spans), np.nan, np.float32)
+    found = np.full(len(texts.scope.spans), np.nan, np.float32)
     answered = found.copy()
     size = min(WINDOW_TOKENS, reranker.room)
-    windows = list(_windows(scope, order.tolist(), size, texts, reranker))
+    windows = list(_windows(order.tolist(), size, texts, reranker))
     gives_verdicts = False
     readings = reranker.read([ids for _, ids in windows])
     for (first, ids), reading in zip(windows, readings, strict=True):
@@ -101,15 +107,8 @@ def rerank(texts: Texts, scope: Scope, order: NDArray[np.int64], reranker: Bound
     return Reread(found, answered if gives_verdicts else None)
 
 
-def neighbourhood(scope: Scope, number: int, reach: int) -> tuple[int, int]:
-    """Return the range, end exclusive, of the sentences around one in its document."""
-    owner = scope.owner(number)
-    low, high = scope.document_offsets[owner : owner + 2].tolist()
-    return max(low, number - reach), min(high, number + reach + 1)
-
-
 def _windows(
-    scope: Scope, order: Sequence[int], size: int, texts: Texts, reranker: BoundReranker
+    order: Sequence[int], size: int, texts: Texts, reranker: BoundReranker
 ) -> Iterator[tuple[int, list[Sequence[int]]]]:
     """Yield each window as its first sentence and token ids.
 
@@ -123,16 +122,16 @@ def _windows(
             return
         if best in taken:
             continue
-        low, high = neighbourhood(scope, best, CONTEXT_SENTENCES)
-        texts.read(range(low, high), order[place:])
-        new = [number for number in range(low, high) if number not in known]
+        near = texts.around(best, CONTEXT_SENTENCES)
+        texts.read(near, order[place:])
+        new = [number for number in near if number not in known]
         known.update(zip(new, reranker.tokens([texts[number] for number in new]), strict=True))
         room = size - len(known[best]) - 1
         first, last, grows = best, best + 1, True
         while grows:
             grows = False
             for wider in (first - 1, last):
-                if low <= wider < high and wider not in taken and len(known[wider]) < room:
+                if wider in near and wider not in taken and len(known[wider]) < room:
                     room -= len(known[wider]) + 1
                     first, last = min(first, wider), max(last, wider + 1)
                     grows = True

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from milepost._numpy import NDArray, np
 from milepost.language.terms import terms
-from milepost.search.reranking import Texts, neighbourhood
+from milepost.search.reranking import Texts
 from milepost.search.scope import Scope
 
 _LOOKED_AT = 100  # of the best sentences; further ones can hardly be in the passages
@@ -28,13 +28,12 @@ _TELLING = re.compile(r"\d{3}|\d(?!st|nd|rd|th)[a-z]|[a-z]\d")
 
 
 def rivals(
-    texts: Texts, scope: Scope, asked: Collection[str], best: NDArray[np.int64]
+    texts: Texts, asked: Collection[str], best: NDArray[np.int64]
 ) -> dict[str, NDArray[np.bool_]]:
     """Which of the ``best`` sentences answer nothing, ``(n,)``, and of which kind they are.
 
     Args:
-        texts: of the sentences.
-        scope: the ``n`` sentences.
+        texts: of the ``n`` sentences.
         asked: terms of the question.
         best: numbers of sentences, best first.
     """
@@ -42,24 +41,24 @@ def rivals(
     texts.read(order[:_LOOKED_AT], order)
     looked = {number: texts[number] for number in order[:_LOOKED_AT]}
     found = {
-        "contents": _entries(texts, scope, looked),
-        "other row": _other_rows(scope, asked, looked),
+        "contents": _entries(texts, looked),
+        "other row": _other_rows(texts.scope, asked, looked),
     }
-    masks = {kind: np.zeros(len(scope.spans), np.bool_) for kind in found}
+    masks = {kind: np.zeros(len(texts.scope.spans), np.bool_) for kind in found}
     for kind, which in found.items():
         masks[kind][which] = True
     return masks
 
 
-def _entries(texts: Texts, scope: Scope, looked: Mapping[int, str]) -> list[int]:
+def _entries(texts: Texts, looked: Mapping[int, str]) -> list[int]:
     """Entries of a table of contents: around them, numbers behind dot leaders never fall.
 
     A list of prices or measures has its values in another order.
     """
+    likely = {n: texts.around(n, _AROUND) for n, text in looked.items() if _ENTRY.search(text)}
+    texts.read([*chain.from_iterable(likely.values())])
     found = []
-    for number in filter(lambda number: _ENTRY.search(looked[number]), looked):
-        around = range(*neighbourhood(scope, number, _AROUND))
-        texts.read(around, list(looked))
+    for number, around in likely.items():
         pages = [int(page) for page in _PAGE.findall("".join(map(texts.__getitem__, around)))]
         if len(pages) >= _FEWEST and all(first <= second for first, second in pairwise(pages)):
             found.append(number)

@@ -194,9 +194,7 @@ def reread(ask: Ask, score: Floats, reranker: Reranker) -> Reread:
         scope = gather(state, ask.query)
         if bound is None:  # the question is longer than a sentence may be
             return Reread(np.full(len(scope.spans), np.nan, np.float32))
-        return rerank(
-            Texts(state, scope), scope, np.argsort(-score, kind="stable")[:LEARNED_TOP], bound
-        )
+        return rerank(Texts(state, scope), np.argsort(-score, kind="stable")[:LEARNED_TOP], bound)
 
 
 def _scope(ask: Ask) -> Scope:
