@@ -7,7 +7,8 @@ unanswered), each row with a ``split``. Whole sources of claims (``LEFT_OUT``) a
 judge says of them shows what carries over. Of the others one row in ten is "dev", together with
 all rows of the same evidence.
 
-``data/claims`` has claims and questions of this project about paragraphs of ``shared/data/corpus``.
+``data/claims`` and ``data/reworded`` have claims and questions of this project about texts of
+``shared/data``.
 
 Unanswered are the near misses of SQuAD 2.0, beside their paragraph and beside another one of the
 article that has their words, and questions in which a rule replaced a name or number
@@ -29,6 +30,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -106,10 +108,10 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
                 yield _row(other, paragraph, "unanswered", f"{source}-swapped", row["split"])
 
 
-def written(data: Path) -> tuple[list[Row], list[Row]]:
-    """Claims of this project, and its questions, beside paragraphs of the corpus."""
-    rows = list(objects(ROOT / "data" / "claims" / "written.jsonl.gz"))
-    texts = texts_of(data, {row["document"] for row in rows})
+def written(data: Path, source: str) -> tuple[list[Row], list[Row]]:
+    """Claims of this project, and its questions, beside paragraphs of documents."""
+    rows = list(objects(ROOT / "data" / "claims" / f"{source}.jsonl.gz"))
+    texts = _texts(data, rows)
     both: tuple[list[Row], list[Row]] = [], []
     for row in rows:
         if row["document"] not in texts:
@@ -119,11 +121,33 @@ def written(data: Path) -> tuple[list[Row], list[Row]]:
         part = "dev" if in_dev(row["document"]) else "train"
         for into, labels in zip(both, (CLAIMS, QUESTIONS), strict=True):
             into += [
-                _row(text, paragraph, label, "written-claims", part)
+                _row(text, paragraph, label, f"{source}-claims", part)
                 for name, label in labels.items()
                 for text in row[name]
             ]
     return both
+
+
+def reworded(data: Path) -> Iterator[Row]:
+    """Questions in other words, and near misses of them, beside their paragraph."""
+    random = Random(1)
+    rows = list(objects(ROOT / "data" / "reworded" / "questions.jsonl.gz"))
+    texts = _texts(data, rows)
+    for row in rows:
+        text, spans = texts.get(row["document"]), row["spans"]
+        if text is not None and not spans:
+            at = random.randrange(*row["near"])
+            spans = [[at, at + 1]]
+        paragraph = None if text is None else around(text, spans)
+        if paragraph is not None:
+            label = "answered" if row["spans"] else "unanswered"
+            yield _row(row["question"], paragraph, label, "reworded", row["split"])
+
+
+def _texts(data: Path, rows: Iterable[Row]) -> dict[str, str]:
+    names = {row["document"] for row in rows}
+    squad = objects(data / "tasks" / "squad_articles" / "documents.jsonl.gz")
+    return {**texts_of(data, names), **{row["id"]: row["text"] for row in squad}}
 
 
 def extra_claims(folder: Path) -> Iterator[Row]:
@@ -161,6 +185,12 @@ def _judged(row: Row, source: str, part: str) -> Row:
     return {**said, "source": source, "split": part}
 
 
+@cache
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The sentences of a document."""
+    return split(text)
+
+
 def around(text: str, spans: Sequence[Sequence[int]]) -> str | None:
     """The paragraph of all spans; None where they are in several, or it is very long."""
     first, last = min(start for start, _ in spans), max(end for _, end in spans)
@@ -169,9 +199,7 @@ def around(text: str, spans: Sequence[Sequence[int]]) -> str | None:
     start, end = text.rfind("\n", 0, first) + 1, text.find("\n", last)
     end = len(text) if end < 0 else end
     if end - start > 2 * AROUND:
-        near = [
-            part for part in split(text) if part[1] > first - AROUND and part[0] < last + AROUND
-        ]
+        near = [p for p in sentences(text) if p[1] > first - AROUND and p[0] < last + AROUND]
         start, end = near[0][0], near[-1][1]
     return text[start:end]
 
@@ -216,11 +244,11 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=ROOT / "scratch" / "questions")
     parser.add_argument("--extra", type=Path, default=Path("none"))
     args = parser.parse_args()
-    our_claims, our_questions = written(args.data)
-    found = claims(args.data), our_claims, extra_claims(args.extra)
+    ours = [written(args.data, source) for source in ("written", "pairs")]
+    found = claims(args.data), *(own for own, _ in ours), extra_claims(args.extra)
     write(args.out / "claims.jsonl.gz", chain(*found))
-    asked = answers(args.data, args.questions), our_questions, extra_answers(args.extra)
-    write(args.out / "answers.jsonl.gz", chain(*asked))
+    asked = answers(args.data, args.questions), reworded(args.data), *(own for _, own in ours)
+    write(args.out / "answers.jsonl.gz", chain(*asked, extra_answers(args.extra)))
     near_misses(args.data, args.out / "near-misses")
 
 

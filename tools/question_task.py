@@ -29,7 +29,7 @@ from milepost.errors import MilepostError
 from milepost_eval.tasks.reading import objects
 
 HOME = Path(__file__).parents[1] / "data"
-SETS = ("questions", "files", "other-words", "reports")
+SETS = ("questions", "reworded", "files", "other-words", "reports")
 REPEATED = ("docx-long-tables.docx", "pdf-rotated-pages.pdf")  # they repeat other files
 FACTS = ("licence", "source", "kind")
 FOR_FILES = {"from", "to", "page", "also", "named", "company", "year"}  # no keys of a task
@@ -135,7 +135,7 @@ def main() -> None:
     if given.named:
         asked = [{**row, "question": row["named"]} for row in asked]
     every: dict[str, Row] = {}
-    if given.set != "questions":
+    if given.set not in ("questions", "reworded"):
         every |= {row["id"]: row for row in files(given.data)}
     if given.set not in ("files", "reports"):
         every |= {row["id"]: row for row in corpus(given.data)}
