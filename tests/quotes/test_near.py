@@ -36,6 +36,7 @@ def differences(quotation: str, text: str) -> list[tuple[str, str]]:
         ("Gold melts at degrees. It is heavier than lead", BEES, [("", "1064")]),
         ("It is heavier then lead, and it ever", BEES, [("then", "than"), ("ever", "never")]),
         ("he did go to the market", "Yes, he did not go to the market.", [("", "not")]),
+        ("We sell what we collect", "True. We don't sell what we collect.", [("", "don't")]),
         ("bees now here build cells", "bees nowhere build cells", [("now here", "nowhere")]),
         ("it is 5 degrees in winter here", "it is -5 degrees in winter here", [("5", "-5")]),
         ("5 degrees in winter is the rule", "−5 degrees in winter is the rule", [("5", "−5")]),

@@ -81,7 +81,7 @@ def _by_value(text: str, amounts: list[AmountSpan]) -> dict[str, set[str]]:
 
 def _place(given: Words, text: Words, pairs: list[Pair], cost: float) -> Occurrence | None:
     """The place of an alignment, with its differences; None where there is none."""
-    pairs = _with_first(text, pairs)
+    pairs = _with_first(given, text, pairs)
     differs = [i is None or j is None or given.forms[i] != text.forms[j] for i, j in pairs]
     parted = set(_parted(given, text, pairs, differs))
     if not parted and not any(differs):
@@ -101,15 +101,18 @@ def _place(given: Words, text: Words, pairs: list[Pair], cost: float) -> Occurre
     return Occurrence(start, end, (), max(0.0, 1.0 - cost), tuple(differences))
 
 
-def _with_first(text: Words, pairs: list[Pair]) -> list[Pair]:
+def _with_first(given: Words, text: Words, pairs: list[Pair]) -> list[Pair]:
     """An alignment with a first word that the text has not beside the word in its place.
 
-    "All of us" beside "Some of us": to leave "Some" out costs nothing.
+    "All of us" beside "Some of us": to leave "Some" out costs nothing. "We go" beside "We don't
+    go": so it does to leave out "We".
     """
     (first, missing), *rest = pairs
     behind = rest[0][1] if rest else None
     if missing is not None or not behind or not text.forms[behind - 1][0].isalnum():
         return pairs
+    if first is not None and behind > 1 and text.forms[behind - 2] == given.forms[first]:
+        return [(first, behind - 2), (None, behind - 1), *rest]
     return [(first, behind - 1), *rest]
 
 

@@ -34,10 +34,15 @@ def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Te
 
     ``bias`` is added to the scores, see ``bias_of``; None to attend to all positions.
     """
+    kind = query.dtype
+    if query.requires_grad and query.device.type == "cpu":
+        # PyTorch's kernel for training on CPUs takes twice as long in bfloat16.
+        query, key, value = query.float(), key.float(), value.float()
     allowed = None if bias is None else bias.to(query.dtype)
-    mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
+    with torch.autocast(query.device.type, enabled=False):
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
     batch, heads, length, width = mixed.shape
-    return mixed.transpose(1, 2).reshape(batch, length, heads * width)
+    return mixed.transpose(1, 2).reshape(batch, length, heads * width).to(kind)
 
 
 def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
