@@ -202,6 +202,8 @@ def test_rows_of_a_file(tmp_path: Path) -> None:
     assert [(row.label, len(row.sentences)) for row in found] == [("supported", 2)]
     assert len(report.bad) == 2
     assert report.counts[path]["rows of another split"] == 1
+    everything = Texts(Tokenizer(backend, "[CLS]", "[SEP]"))
+    assert len(load_judged(path, everything, Report(), allow_nc=True)) == 2
 
 
 def test_a_checkpoint_keeps_its_verdicts_and_the_engine_gives_the_same(tmp_path: Path) -> None:

@@ -281,7 +281,9 @@ def load_pairs(
     return found
 
 
-def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
+def load_judged(
+    path: Path, texts: Texts, report: Report, *, allow_nc: bool = False
+) -> list[Judged]:
     """Judged rows of the split "train" of one file.
 
     A line is ``{"text": "…", "sentences": ["…"], "label": "…"}`` with a label of
@@ -294,7 +296,7 @@ def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
         if fields.get("split", "train") != "train":
             counts["rows of another split"] += 1
             continue
-        if kind := barred(fields.get("licence")):
+        if not allow_nc and (kind := barred(fields.get("licence"))):
             counts[f"rows with {kind} licence"] += 1
             continue
         with collected(bad):

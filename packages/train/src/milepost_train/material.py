@@ -198,7 +198,8 @@ def load_material(
             queries = {pair.words for pair in pairs}
             for key, places in load_negatives(path, texts.all, report, asked, queries):
                 mined.setdefault(key, {}).update(dict.fromkeys(places))
-    judged = [row for path in data.judged for row in load_judged(path, texts, report)]
+    read = (load_judged(path, texts, report, allow_nc=allow) for path in data.judged)
+    judged = [row for rows in read for row in rows]
     if not (questions or pairs or judged):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
         elsewhere = any(counts[ELSEWHERE] for counts in report.counts.values())

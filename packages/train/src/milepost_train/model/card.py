@@ -71,9 +71,10 @@ def mean(check: Mapping[str, float]) -> float:
 
 
 def is_reranker(record: Mapping[str, Any] | None) -> bool:
-    """Whether all training stages in a record of ``record_of`` are of the kind ``rerank``."""
+    """Whether a record of ``record_of`` is about training to rank, and perhaps to judge, alone."""
     stages = record["settings"]["stages"] if record else []
-    return bool(stages) and all(p["kind"] == "rerank" for s in stages for p in s["parts"])
+    kinds = {part["kind"] for stage in stages for part in stage["parts"]}
+    return "rerank" in kinds and kinds <= {"rerank", "judge"}
 
 
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:
