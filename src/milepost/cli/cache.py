@@ -45,8 +45,9 @@ Examples:
 def cache() -> None:
     """List or prune the cache: indexes of `milepost search PATH`, compiled models and so on.
 
-    All of it can be made again. Indexes are kept within MILEPOST_CACHE_LIMIT (10GB if it is not
-    set): after a search that read files, those that were not used for the longest time go.
+    All of it can be made again but files uploaded to `milepost serve PATH`, which stay. Indexes are
+    kept within MILEPOST_CACHE_LIMIT (10GB if it is not set): after a search that read files, those
+    that were not used for the longest time go.
     """
 
 

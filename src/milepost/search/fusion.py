@@ -92,7 +92,7 @@ class Fusion:
             order close to the landmarks on questions of other kinds. Set by hand.
         mark: weights of the sentence's landmark score and of its score in the order of sentences
             within a passage, see ``ranking.py``. Set by hand.
-        calibration: the five numbers of a passage's probability, see ``ranking.py``.
+        calibration: the numbers of a passage's probability, see ``ranking.py``.
         answerable: the two numbers of the probability that anything answers, see ``ranking.py``;
             none where the model does not say.
         length_penalty: with a budget, sentences are compared by their log-odds minus this times

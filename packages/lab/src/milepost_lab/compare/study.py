@@ -41,7 +41,7 @@ USUAL = "mean,max,cls,lmk,attention,ggem,query-top-k"
     help="Poolings, or all.",
     show_default=True,
 )
-@click.option("--against", default="mean", metavar="NAME", help="The row that others are less.")
+@click.option("--against", default="mean", metavar="NAME", help="The row to compare others with.")
 @click.option("--data", type=click.Path(exists=True), help="Pairs; else those that come along.")
 @click.option("--network", metavar="NAME|FOLDER", default="minilm", help="A frozen encoder.")
 @count_option("--train", 600, "Most training pairs.")
