@@ -134,11 +134,10 @@ def reworded(data: Path) -> Iterator[Row]:
     rows = list(objects(ROOT / "data" / "reworded" / "questions.jsonl.gz"))
     texts = _texts(data, rows)
     for row in rows:
-        text, spans = texts.get(row["document"]), row["spans"]
-        if text is not None and not spans:
-            at = random.randrange(*row["near"])
-            spans = [[at, at + 1]]
-        paragraph = None if text is None else around(text, spans)
+        if row["document"] not in texts:
+            continue
+        at = random.randrange(*row.get("near", (0, 1)))
+        paragraph = around(texts[row["document"]], row["spans"] or [[at, at + 1]])
         if paragraph is not None:
             label = "answered" if row["spans"] else "unanswered"
             yield _row(row["question"], paragraph, label, "reworded", row["split"])
