@@ -38,7 +38,7 @@ from random import Random
 from milepost.documents.sentences import split
 from milepost.language.terms import question_terms, terms
 from milepost_eval.tasks.reading import objects
-from question_task import Row, put, texts_of
+from question_task import Row, corpus, put
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("conjnli", "fm2", "misquotes", "scifact", "summedits")
@@ -110,10 +110,9 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
 
 def written(data: Path, source: str) -> tuple[list[Row], list[Row]]:
     """Claims of this project, and its questions, beside paragraphs of documents."""
-    rows = list(objects(ROOT / "data" / "claims" / f"{source}.jsonl.gz"))
-    texts = _texts(data, rows)
+    texts = _texts(data)
     both: tuple[list[Row], list[Row]] = [], []
-    for row in rows:
+    for row in objects(ROOT / "data" / "claims" / f"{source}.jsonl.gz"):
         if row["document"] not in texts:
             continue
         start, end = row["span"]
@@ -131,9 +130,8 @@ def written(data: Path, source: str) -> tuple[list[Row], list[Row]]:
 def reworded(data: Path) -> Iterator[Row]:
     """Questions in other words, and near misses of them, beside their paragraph."""
     random = Random(1)
-    rows = list(objects(ROOT / "data" / "reworded" / "questions.jsonl.gz"))
-    texts = _texts(data, rows)
-    for row in rows:
+    texts = _texts(data)
+    for row in objects(ROOT / "data" / "reworded" / "questions.jsonl.gz"):
         if row["document"] not in texts:
             continue
         at = random.randrange(*row.get("near", (0, 1)))
@@ -143,10 +141,10 @@ def reworded(data: Path) -> Iterator[Row]:
             yield _row(row["question"], paragraph, label, "reworded", row["split"])
 
 
-def _texts(data: Path, rows: Iterable[Row]) -> dict[str, str]:
-    names = {row["document"] for row in rows}
+@cache
+def _texts(data: Path) -> dict[str, str]:
     squad = objects(data / "tasks" / "squad_articles" / "documents.jsonl.gz")
-    return {**texts_of(data, names), **{row["id"]: row["text"] for row in squad}}
+    return {row["id"]: row["text"] for row in chain(corpus(data), squad)}
 
 
 def extra_claims(folder: Path) -> Iterator[Row]:
