@@ -1,5 +1,6 @@
 """Questions, documents and pairs in Parquet and saved data sets, written by their own library."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,16 @@ def test_rows_for_the_test_are_left_out(tmp_path: Path, reading: Any) -> None:
         datasets.Dataset.from_dict({"query": [name], "passage": ["A cat."]}).to_parquet(str(path))
     material = pairs_of(tmp_path / "set", reading)
     assert [pair.words for pair in material.pairs] == ["train-0"]
+
+
+def test_every_kind_of_table_in_a_folder(tmp_path: Path, reading: Any) -> None:
+    for name in ("train.csv", "dev.csv", "more.tsv", "extra.jsonl", "test.jsonl"):
+        row = {"query": name, "passage": "A cat."}
+        between = {"csv": ",", "tsv": "\t"}.get(name.split(".")[1])
+        lines = [between.join(row), between.join(row.values())] if between else [json.dumps(row)]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    words = {pair.words for pair in pairs_of(tmp_path, reading).pairs}
+    assert words == {"train.csv", "more.tsv", "extra.jsonl"}
 
 
 def test_a_data_set_of_several_splits(tmp_path: Path) -> None:

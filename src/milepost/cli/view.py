@@ -52,8 +52,8 @@ Examples:
 @click.option(
     "--full",
     is_flag=True,
-    help="Put the light model on the page unrounded: the passages are those of `milepost search "
-    "--model landmark-light`, and the page is some 5 MB larger.",
+    help="Put landmark-light's vectors on the page unrounded: the passages are those of `milepost "
+    "search --model landmark-light`, and the page is some 5 MB larger.",
 )
 @no_cache_option("PATHs")
 @hidden_option

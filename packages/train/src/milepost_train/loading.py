@@ -47,8 +47,9 @@ from milepost_train.data import (
 from milepost_train.generated import Source, asked_documents, collected, evidence_of
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
-PAIRS = (*JSON_LINES, "**/*.parquet")
-"""What is read of a folder: of one with pairs also Parquet, which the hub keeps in folders."""
+PAIRS = (*JSON_LINES, "*.csv", "*.tsv", "**/*.parquet")
+"""What is read of a folder: of one with pairs also tables, of which the hub keeps Parquet in
+folders."""
 
 CLAIM_VERDICTS = VERDICTS[:3]
 """What sentences may say of a claim."""
@@ -65,7 +66,7 @@ _NEGATIVE = re.compile(r"negative(?:_(\d+))?")
 def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[Path]:
     """Files and saved data sets by name, and what can be read in the other folders among them.
 
-    Parquet files whose names say that they are for validation or test are left out.
+    Files of pairs in a folder whose names say that they are for validation or test are left out.
 
     Raises:
         InputError: a path is not there, or a folder holds nothing that can be read.
@@ -76,15 +77,15 @@ def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[P
             found.append(path)
             continue
         files = sorted(file for kind in kinds for file in path.glob(kind))
-        inside = [f for f in files if not (f.suffix == ".parquet" and _HELD.match(f.name))]
+        inside = [f for f in files if kinds != PAIRS or not _HELD.match(f.name)]
         if not path.is_dir():
             raise InputError(f"{path} does not exist", "name a file or a folder")
         if not inside and (path / _SPLITS).is_file():
             raise InputError(f"{path} has several splits", f"name one of them: {path / 'train'}")
         if not inside:
-            more = ", CSV, Parquet or a saved data set" if kinds == PAIRS else ""
+            more = ", CSV, TSV, Parquet or a saved data set" if kinds == PAIRS else ""
             wanted = f"name JSON lines{more}, or a folder of such files"
-            raise InputError(f"{path} holds no {kinds[0]}", wanted)
+            raise InputError(f"{path} holds nothing to train with", wanted)
         found.extend(inside)
     return found
 

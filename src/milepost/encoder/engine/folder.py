@@ -81,7 +81,7 @@ class ModelFolder:
         return path
 
 
-_EXPORT = "export the model again (milepost_train.model.export) or reinstall milepost"
+_EXPORT = "write it again with milepost export; for a model that ships, reinstall milepost"
 
 
 def shipped_models() -> list[ModelFolder]:
