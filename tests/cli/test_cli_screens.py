@@ -87,6 +87,16 @@ def test_the_answer_is_marked_without_colours(cli, model, db) -> None:
     assert "»" not in run_on_terminal(*asked)[1]
 
 
+def test_a_point_of_a_list_is_shown_with_the_sentence_in_front(cli, model, tmp_path) -> None:
+    path = tmp_path / "rules.txt"
+    path.write_text("Not allowed are:\n\n- smoking in bed\n- dogs and cats\n", encoding="utf-8")
+    asked = "search", "dogs and cats", path, "-k", 1, *model
+    assert cli(*asked).stdout.endswith(": - dogs and cats (Not allowed are:)\n")
+    lines = [line.strip() for line in rows(run_on_terminal(*asked, NO_COLOR="1")[1])]
+    at = lines.index("»- dogs and cats«")
+    assert lines[at - 1] == "Not allowed are:"
+
+
 def test_context_is_what_is_asked_for(cli, model, db) -> None:
     asked = "search", "Who lays the eggs?", "--db", db, "-k", 1, *model
     alone, one = (cli(*asked, "-C", n).stdout for n in (0, 1))

@@ -22,8 +22,10 @@ from milepost.checking.claims import (
     as_written,
     compare,
     judge,
+    leading,
     noted,
     why_not,
+    with_leads,
 )
 from milepost.checking.claims.reading import read as read_words
 from milepost.checking.places import (
@@ -36,6 +38,7 @@ from milepost.checking.places import (
     place_of,
     stored_places,
 )
+from milepost.documents.lists import LONGEST, mark_of
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
@@ -226,7 +229,7 @@ def _judged(
     likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
     """Judge one sentence by what a search found."""
-    passages, marks = _with_rows(snapshot, result.passages)
+    passages, marks = _with_context(snapshot, result.passages)
     judged = judge(given.text, passages, partial(_said, reranker, given.text))
     about = likely(result.passages)
     why = why_not(given.text)
@@ -241,14 +244,21 @@ def _judged(
     return CheckResult(given.text, verdict, places, about, result.best_score, notes)
 
 
-def _with_rows(
+def _with_context(
     snapshot: Snapshot, passages: Sequence[Passage]
 ) -> tuple[list[Passage], dict[str, tuple[Mark, ...]]]:
-    """Passages with all rows near them, and the marks of their documents."""
+    """Passages with all rows near them or what leads to their list, and their documents' marks."""
     infos = {info.name: info for info in snapshot.infos([each.document for each in passages])}
     marks = dict(zip(infos, snapshot.marks([*infos.values()]), strict=True))
     own = [(infos[each.document], marks[each.document]) for each in passages]
-    return with_tables(snapshot, passages, own, around=True), marks
+    made = with_tables(snapshot, passages, own, around=True)
+    firsts = [min(each.hits, key=lambda hit: hit.start) for each in passages]
+    points = [number for number, hit in enumerate(firsts) if mark_of(hit.text)]
+    parts = [(own[n][0], max(0, firsts[n].start - LONGEST), firsts[n].start) for n in points]
+    for number, text in zip(points, snapshot.texts(parts) if parts else (), strict=True):
+        hits = (*made[number].hits, *leading(text, firsts[number]))
+        made[number] = replace(made[number], hits=hits)
+    return made, marks
 
 
 def _of_parts(
@@ -332,9 +342,11 @@ def _said(
     said, own = [], read_words(claim)
     for passage in passages[:READ_BY_MODEL]:
         hits = sorted(passage.hits, key=lambda hit: hit.start)
-        texts = [hit.text for hit in hits]
-        shared = [compare(own, read_words(text)).coverage for text in texts]
+        whole = [" ".join(words.split()) for _, words in with_leads(hits)]
+        shared = [compare(own, read_words(text)).coverage for text in whole]
         most = shared.index(max(shared))
+        texts = [hit.text for hit in hits]
+        texts[most] = whole[most]
         written = as_written(claim, [texts[most], *texts])
         judged = reranker.judge(written, texts, most)
         if judged is None:

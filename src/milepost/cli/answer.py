@@ -40,6 +40,7 @@ from milepost.cli.console.screen import (
 )
 from milepost.cli.question import Detail, PreparedQuery
 from milepost.documents.encoding import decode
+from milepost.documents.lists import LONGEST, lead_before, mark_of
 from milepost.documents.readers.formats import SUFFIXES
 from milepost.errors import UnreadableFile
 from milepost.index import Index
@@ -67,12 +68,14 @@ class Excerpt:
     """A passage with the text that is printed of it: all, or the best sentence with some beside.
 
     ``line``, from 1, is where in the file the best sentence begins; None where the text is not its.
+    ``lead`` is the sentence in front of the list whose point it is.
     """
 
     passage: Passage
     start: int
     text: str
     line: int | None = None
+    lead: str = ""
 
     @property
     def around(self) -> tuple[str, str]:
@@ -179,11 +182,14 @@ def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list
             sides = _SIDES if detail.context is None else detail.context
             low = int(starts[max(0, at - sides)])
             high = max(best.end, int(ends[min(len(ends) - 1, at + sides)]))
-            text, *before = state.texts(
-                [(info, low, high)] + [(info, 0, best.start)] * (piped and _has_lines(passage))
+            above = max(0, best.start - LONGEST) if mark_of(best.text) else best.start
+            text, listed, *before = state.texts(
+                [(info, low, high), (info, above, best.start)]
+                + [(info, 0, best.start)] * (piped and _has_lines(passage))
             )
             line = _line(passage, before[0].count("\n") + 1) if before else None
-            excerpts.append(Excerpt(passage, low, text, line))
+            lead = next((listed[start:end] for start, end in lead_before(listed)), "")
+            excerpts.append(Excerpt(passage, low, text, line, " ".join(lead.split())))
     return excerpts
 
 
@@ -212,14 +218,14 @@ def _lines_of(source: str) -> list[str]:
 def _one_line(excerpt: Excerpt) -> Text:
     """A result as ``grep`` prints it: ``path:page: sentence``, or the line in text files.
 
-    Behind a row of a table are the names of its columns.
+    Behind a row of a table are the names of its columns, and behind a point of a list what it is.
     """
     passage = excerpt.passage
     name = passage.document if passage.source is None else shown_path(passage.source)
     number = excerpt.line if passage.page is None else passage.page
     at = "" if number is None else f":{number}"
     sentence = visible(" ".join(passage.best.text.split()))
-    names = names_above(passage)
+    names = names_above(passage) or excerpt.lead
     above = visible(f" ({names})") if names else ""
     return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence, (above, "aside"))
 
@@ -270,11 +276,16 @@ def _short(
     columns: int | None,
     limits: Limits,
 ) -> Block:
-    """The answer and a line or two of its context: what follows it, else what is before it."""
+    """The answer and a line or two of its context.
+
+    It is what follows it, else what is before it; of a point what leads to its list.
+    """
     text = visible(" ".join(excerpt.passage.best.text.split()))
     answer = _marked(Text(text, style="answer"), words, [(0, len(text))] * (not coloured))
     lines = wrapped(answer, out, columns, limits.answer)
     before, after = (" ".join(side.split()) for side in excerpt.around)
+    if excerpt.lead:
+        before, after = excerpt.lead, ""
     context = visible(after or before)
     if not after and columns is not None and limits.context:
         most = limits.context * (columns - 2 * len(INDENT))

@@ -29,14 +29,12 @@ _FIRST_WORD = late(  # with an address behind it
     r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+(?: <[^\s<>]+>\S*)?"
 )
 
-_BULLET = re.compile(r"[-*+•◦‣▪●○■□◆–—―・※✓✗]\s+\S")
-_NUMBER = re.compile(
-    r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|#\.|\[\d+\])\s+\S"
-)
+BULLET = re.compile(r"[-*+•◦‣▪●○■□◆–—―・※✓✗]\s+\S")
+NUMBER = re.compile(r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|#\.|\[\d+\])\s+\S")
 _ALONE = re.compile(
     r"#{1,6}\s"  # a Markdown heading
     r"|\.\.\s|:[A-Za-z][\w -]*:(?:\s|$)"  # a reStructuredText directive or field
-    rf"|(?!(?:{_BULLET.pattern}|{_NUMBER.pattern})[^\t]*$)[^\t]*\S\t+\S"  # cells divided by tabs
+    rf"|(?!(?:{BULLET.pattern}|{NUMBER.pattern})[^\t]*$)[^\t]*\S\t+\S"  # cells divided by tabs
     r"|\||.*\S \| \S"  # cells divided by bars
     r"|.*(?:\.{4}|(?:\. ){4})"  # dot leaders of a table of contents
     r"|.*\S {3,}\S.* {3,}\S"  # columns lined up by spaces
@@ -44,7 +42,7 @@ _ALONE = re.compile(
 """A line that is a unit of its own: its sentence never continues on another line."""
 
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’()/-]*(?: [\w.'’()/-]+){0,4}: \S")
-_UNITS = (_ALONE, _BULLET, _NUMBER, _SPEAKER)
+_UNITS = (_ALONE, BULLET, NUMBER, _SPEAKER)
 _CODE = re.compile(
     r".*[{}]$|[})\]]|.*\w\(\)|.*(?:=>|\w::\w|->|&&|==|!=|\+=)|.*</?\w+[^>]*>"
     r"|(?=.*;$)(?!.*[^\W\d_]{2}(?:,? [^\W\d_]{2,}){2}\W?;$)"  # but for "of a list of items;"
@@ -170,7 +168,7 @@ def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
     items = False
     for number in range(1, len(run)):
         before, line = run[number - 1], run[number]
-        items = items or bool(_BULLET.match(before.head) or _NUMBER.match(before.head))
+        items = items or bool(BULLET.match(before.head) or NUMBER.match(before.head))
         if _ALNUM.search(line.head) and _begins(before, line, full, number, items):
             yield line.start
 
@@ -203,7 +201,7 @@ def _begins(before: _Line, line: _Line, full: list[bool] | None, number: int, it
     if _ALONE.match(line.head) or _ALONE.match(before.head):
         return True
     flows = full is not None and full[number - 1] and not _ENDS.match(before.tail)
-    if _BULLET.match(line.head) or _NUMBER.match(line.head):
+    if BULLET.match(line.head) or NUMBER.match(line.head):
         # "…he was born in / 5. The" is prose; after a full stop or in a list, "5." begins an item.
         return items or not flows
     if _SPEAKER.match(line.head):

@@ -7,6 +7,7 @@ model, if there is one; what that cannot is "related".
 
 from milepost.checking.claims.comparison import compare
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
+from milepost.checking.claims.points import leading, with_leads
 from milepost.checking.claims.rewording import as_written
 from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
 
@@ -17,7 +18,9 @@ __all__ = [
     "as_written",
     "compare",
     "judge",
+    "leading",
     "noted",
     "why_not",
     "with_kinds",
+    "with_leads",
 ]

@@ -9,6 +9,7 @@ from typing import Literal
 
 from milepost.checking.claims.comparison import ATTACHED, RENAMED, ROLES, compare
 from milepost.checking.claims.kinds import EXACT, is_english
+from milepost.checking.claims.points import with_leads
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, read
 from milepost.checking.claims.tables import ClaimedTable, Row
@@ -156,6 +157,9 @@ def judge(
     about = [passage for passage in passages if _is_about(own, passage)]
     if _is_exact(ruled) or not english or len(own.by_base) < _SHORTEST:
         return ruled
+    if ruled.verdict == "supported" and ruled.shared == 1.0:
+        # Where one sentence has every word, what another passage says is of something else.
+        about = [each for each in about if _holds(each, ruled.sentence)]
     said = model(about) if about else ()
     if not said:
         return ruled
@@ -189,6 +193,15 @@ def _is_exact(ruled: Judgement) -> bool:
     differences = ruled.sentence.differences if ruled.sentence else ()
     is_name = ruled.shared < 1.0 and {each.kind for each in differences} == {"name"}
     return ruled.verdict == "contradicted" and not is_name
+
+
+def _holds(passage: Passage, sentence: Match | None) -> bool:
+    """Whether a passage has a sentence, or the end of it."""
+    return (
+        sentence is not None
+        and passage.document == sentence.document
+        and passage.start < sentence.end <= passage.end
+    )
 
 
 def _is_about(claim: Reading, passage: Passage) -> bool:
@@ -314,9 +327,9 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     others = [text for text in others if any(map(text.find, own.content))]
     for passage in passages:
         above, table = _above(passage), _table(own, passage)
-        hits = sorted(passage.hits, key=lambda hit: hit.start)  # they come best first
-        texts = [read(hit.text) for hit in hits]
-        for number, hit in enumerate(hits):
+        hits = with_leads(sorted(passage.hits, key=lambda hit: hit.start))  # they come best first
+        texts = [read(words) for _, words in hits]
+        for number, (hit, words) in enumerate(hits):
             row = table.row(hit) if table else None
             beside = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
             beside = [text for text in beside if not _TURNS.match(text.text)]
@@ -326,6 +339,9 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
                 else compare(own, texts[number], beside + above, others)
             )
             kinds = [each for each in found.conflicts if is_english or each.kind in EXACT]
+            is_listed = words != hit.text
+            if is_listed and any(each.kind == "name" for each in kinds):
+                continue  # what is in a list is denied by no other point of it
             differences = tuple(_difference(own, hit, row, each) for each in kinds)
             place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}

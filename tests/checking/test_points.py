@@ -1,0 +1,70 @@
+"""Claims beside points of a list, which say something with the sentence in front of it alone."""
+
+import pytest
+
+from milepost.testing import fake_index
+
+RULES = """House rules
+
+Guests may use the kitchen.
+
+The following are not allowed in the rooms:
+
+- smoking, also of electronic cigarettes
+- candles and open fire
+- dogs and cats
+
+Members do not have to:
+1. pay for parking
+2. register their guests
+
+The committee only pays for:
+(a) repairs of the roof in 2024
+(b) insurance
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "point"),
+    [
+        ("Dogs and cats are not allowed in the rooms.", "supported", "- dogs and cats"),
+        ("Dogs and cats are allowed in the rooms.", "contradicted", "- dogs and cats"),
+        ("Members have to register their guests.", "contradicted", "2. register their guests"),
+        ("The committee pays for repairs of the roof in 2019.", "contradicted", "2024"),
+        ("The committee pays for candles.", "related", ""),
+    ],
+)
+def test_points_are_read_with_what_is_in_front_of_them(
+    claim: str, verdict: str, point: str
+) -> None:
+    found = fake_index({"d": RULES}).check(claim, min_score=0.0)
+    assert found.verdict == verdict
+    for place in found.places:
+        assert place.text.rstrip().endswith(point)
+        assert RULES[place.start : place.end] == place.text
+        for each in place.differences:
+            assert RULES[each.start : each.end] == each.text
+
+
+def test_the_list_of_a_long_text() -> None:
+    """The passage that is found may begin behind the beginning of the list."""
+    points = [f"- the old grey thing of number {n}, which nobody asks for" for n in range(12)]
+    filler = [f"Bee {n} flies to the next field of flowers and returns." for n in range(60)]
+    listed = "\n".join(["The store does not sell:", *points, "- fresh honey of the heather"])
+    text = "\n\n".join([*filler[:30], listed, *filler[30:]])
+    found = fake_index({"d": text}).check("The store sells fresh honey of the heather.")
+    assert found.verdict == "contradicted"
+    assert found.places[0].text.startswith("The store does not sell:")
+
+
+def test_a_list_without_a_sentence_in_front() -> None:
+    text = "The store does not sell wine.\n\n- fresh honey of the heather\n- wax candles\n"
+    found = fake_index({"d": text}).check("The store sells fresh honey of the heather.")
+    assert found.verdict != "contradicted"
+
+
+def test_another_point_denies_nothing() -> None:
+    text = "Members of the board are:\n- Anna Berg of Oslo\n- Carl Dahl of Bergen\n"
+    index = fake_index({"d": text})
+    assert index.check("Carl Dahl of Bergen is a member of the board.").verdict == "supported"
+    assert index.check("Eva Falk of Bergen is a member of the board.").verdict != "contradicted"

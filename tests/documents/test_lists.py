@@ -1,0 +1,35 @@
+"""Points of lists, and the sentence in front of them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.documents import split
+from milepost.documents.lists import lead_before, mark_of
+
+WORDS = st.lists(st.sampled_from("bees dogs wax roof honey open".split()), min_size=2, max_size=6)
+
+
+@given(
+    lead=WORDS,
+    points=st.lists(WORDS, min_size=1, max_size=6),
+    mark=st.sampled_from(["- ", "* ", "• ", "1. ", "(a) ", "  - "]),
+    gap=st.sampled_from(["\n", "\n\n"]),
+)
+def test_the_sentence_in_front_of_a_list(lead, points, mark, gap) -> None:
+    front = f"Not all of them are {' '.join(lead)}:"
+    rows = [f"{mark}{' '.join(words)}" for words in points]
+    text = gap.join(["A sentence before it.", front, *rows]) + gap
+    found = lead_before(text)
+    assert text[slice(*found[0])].rstrip() == front
+    assert found[-1][1] == len(text)
+    assert found == split(text)[1:]
+    assert lead_before(text + "\nAnother sentence.\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [("- a", 2), ("  • a", 4), ("12. a", 4), ("(iv) a", 5), ("a - b", 0), ("-5 degrees", 0)],
+)
+def test_the_mark_of_a_point(text: str, length: int) -> None:
+    assert mark_of(text) == length
