@@ -47,8 +47,9 @@ def _name(passage: Passage) -> str:
 
 
 def _place(passage: Passage) -> str:
-    page = "" if passage.page is None else f' page="{passage.page}"'
-    return page + (f' heading="{_attribute(passage.heading)}"' if passage.heading else "")
+    page = None if passage.page is None else str(passage.page)
+    said = {"page": page, "heading": passage.heading, "list": passage.lead}
+    return "".join(f' {name}="{_attribute(value)}"' for name, value in said.items() if value)
 
 
 def _attribute(value: str) -> str:

@@ -18,6 +18,7 @@ from itertools import islice
 
 from milepost.checking.claims import (
     AROUND,
+    LONGEST,
     Said,
     as_written,
     compare,
@@ -38,10 +39,10 @@ from milepost.checking.places import (
     place_of,
     stored_places,
 )
-from milepost.documents.lists import LONGEST, mark_of
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
+from milepost.language.lists import mark_of
 from milepost.quotes import (
     Folded,
     copied_rows,

@@ -40,7 +40,6 @@ from milepost.cli.console.screen import (
 )
 from milepost.cli.question import Detail, PreparedQuery
 from milepost.documents.encoding import decode
-from milepost.documents.lists import LONGEST, lead_before, mark_of
 from milepost.documents.readers.formats import SUFFIXES
 from milepost.errors import UnreadableFile
 from milepost.index import Index
@@ -68,14 +67,12 @@ class Excerpt:
     """A passage with the text that is printed of it: all, or the best sentence with some beside.
 
     ``line``, from 1, is where in the file the best sentence begins; None where the text is not its.
-    ``lead`` is the sentence in front of the list whose point it is.
     """
 
     passage: Passage
     start: int
     text: str
     line: int | None = None
-    lead: str = ""
 
     @property
     def around(self) -> tuple[str, str]:
@@ -182,14 +179,11 @@ def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list
             sides = _SIDES if detail.context is None else detail.context
             low = int(starts[max(0, at - sides)])
             high = max(best.end, int(ends[min(len(ends) - 1, at + sides)]))
-            above = max(0, best.start - LONGEST) if mark_of(best.text) else best.start
-            text, listed, *before = state.texts(
-                [(info, low, high), (info, above, best.start)]
-                + [(info, 0, best.start)] * (piped and _has_lines(passage))
+            text, *before = state.texts(
+                [(info, low, high)] + [(info, 0, best.start)] * (piped and _has_lines(passage))
             )
             line = _line(passage, before[0].count("\n") + 1) if before else None
-            lead = next((listed[start:end] for start, end in lead_before(listed)), "")
-            excerpts.append(Excerpt(passage, low, text, line, " ".join(lead.split())))
+            excerpts.append(Excerpt(passage, low, text, line))
     return excerpts
 
 
@@ -225,7 +219,7 @@ def _one_line(excerpt: Excerpt) -> Text:
     number = excerpt.line if passage.page is None else passage.page
     at = "" if number is None else f":{number}"
     sentence = visible(" ".join(passage.best.text.split()))
-    names = names_above(passage) or excerpt.lead
+    names = names_above(passage) or passage.lead
     above = visible(f" ({names})") if names else ""
     return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence, (above, "aside"))
 
@@ -284,8 +278,8 @@ def _short(
     answer = _marked(Text(text, style="answer"), words, [(0, len(text))] * (not coloured))
     lines = wrapped(answer, out, columns, limits.answer)
     before, after = (" ".join(side.split()) for side in excerpt.around)
-    if excerpt.lead:
-        before, after = excerpt.lead, ""
+    if excerpt.passage.lead:
+        before, after = excerpt.passage.lead, ""
     context = visible(after or before)
     if not after and columns is not None and limits.context:
         most = limits.context * (columns - 2 * len(INDENT))

@@ -13,6 +13,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+from milepost.language.lists import BULLET, NUMBER
 from milepost.language.patterns import late
 
 NARROW, WIDE = 40, 130
@@ -29,8 +30,6 @@ _FIRST_WORD = late(  # with an address behind it
     r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+(?: <[^\s<>]+>\S*)?"
 )
 
-BULLET = re.compile(r"[-*+•◦‣▪●○■□◆–—―・※✓✗]\s+\S")
-NUMBER = re.compile(r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|#\.|\[\d+\])\s+\S")
 _ALONE = re.compile(
     r"#{1,6}\s"  # a Markdown heading
     r"|\.\.\s|:[A-Za-z][\w -]*:(?:\s|$)"  # a reStructuredText directive or field

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from milepost._numpy import NDArray, np
+from milepost.language.lists import lead_before, mark_of
+from milepost.search.scope import Scope
 from milepost.store.base import DocumentInfo, Snapshot
 from milepost.table_rows import tables
 from milepost.types import Mark, Passage, nearly_best
@@ -66,6 +68,8 @@ LONG = 1200
 """Maximum characters to which a passage grows, so that it can be read. Set by hand: judged only by
 overlap with evidence, longer ones would win because of one task (``docs/decisions``, page 1)."""
 
+
+POINTS = 24  # most sentences between a point and the sentence in front of its list
 
 JOINED = 5
 """Number of passages that sentences beside them may join. With more, the first passages and their
@@ -361,4 +365,27 @@ def with_tables(
         part = near if around else (passage.start, passage.end)
         rows = table.rows(text, start, [near] if around else strong, part)
         made[number] = replace(passage, table=rows)
+    return made
+
+
+def with_leads(
+    snapshot: Snapshot, scope: Scope, passages: Sequence[Passage], best: Sequence[int]
+) -> list[Passage]:
+    """Return passages whose best sentence is a point of a list with the sentence in front of it.
+
+    ``best`` are the numbers of their best sentences.
+    """
+    made = list(passages)
+    listed = []
+    for number, (passage, at) in enumerate(zip(passages, best, strict=True)):
+        low = max(int(scope.document_offsets[scope.owner(at)]), at - POINTS)
+        if low < at and mark_of(passage.best.text):
+            listed.append((number, low, at))
+    texts = snapshot.texts([scope.part(low, at) for _, low, at in listed]) if listed else []
+    for (number, low, at), text in zip(listed, texts, strict=True):
+        spans = scope.spans[low:at] - scope.spans[low, 0]
+        sentences = [text[start:end] for start, end in spans.tolist()]
+        lead = lead_before(sentences)
+        if lead is not None:
+            made[number] = replace(made[number], lead=" ".join(sentences[lead].split()))
     return made

@@ -20,6 +20,7 @@ from milepost.search.passages import (
     length_adjusted_score,
     select_within_budget,
     truncate_to,
+    with_leads,
     with_tables,
 )
 from milepost.search.query import DEFAULT_K, Query
@@ -276,7 +277,7 @@ def _passages(
     excerpts = snapshot.excerpts(parts)
     left = query.limits.budget.size if query.limits.budget else None
     passages: list[Passage] = []
-    places = []
+    places, bests = [], []
     for run, (info, start, _), (whole, known) in zip(runs, parts, excerpts, strict=True):
         text = whole.strip()
         start += len(whole) - len(whole.lstrip())
@@ -306,11 +307,12 @@ def _passages(
             )
         )
         places.append((info, known))
+        bests.append(shown[0][0])
         if left is not None:
             left -= measure(text)
             if left <= 0:
                 break
-    return with_tables(snapshot, passages, places)
+    return with_leads(snapshot, scope, with_tables(snapshot, passages, places), bests)
 
 
 def _cut(

@@ -7,12 +7,13 @@ model, if there is one; what that cannot is "related".
 
 from milepost.checking.claims.comparison import compare
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
-from milepost.checking.claims.points import leading, with_leads
+from milepost.checking.claims.points import LONGEST, leading, with_leads
 from milepost.checking.claims.rewording import as_written
 from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
 
 __all__ = [
     "AROUND",
+    "LONGEST",
     "Judgement",
     "Said",
     "as_written",

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from milepost.documents.lists import LONGEST, is_lead, lead_before, mark_of
+from milepost.documents.sentences import split
+from milepost.language.lists import lead_before, leads, mark_of
 from milepost.types import Hit
+
+LONGEST = 1200
+"""Most characters from the beginning of the sentence in front of a list to a point."""
 
 
 def with_leads(hits: Sequence[Hit]) -> list[tuple[Hit, str]]:
@@ -31,7 +35,7 @@ def with_leads(hits: Sequence[Hit]) -> list[tuple[Hit, str]]:
             found.append((replace(hit, start=hits[lead].start, text=text), words))
         else:
             found.append((hit, hit.text))
-        if is_lead(hit.text):
+        if leads(hit.text):
             lead = number
         elif mark and hit.text.rstrip().endswith(":"):
             lead = None  # whose points follow, nobody knows
@@ -40,6 +44,8 @@ def with_leads(hits: Sequence[Hit]) -> list[tuple[Hit, str]]:
 
 def leading(text: str, point: Hit) -> list[Hit]:
     """The sentences of a list up to a point, as hits, of the text in front of the point."""
+    spans = split(text)
+    first = lead_before([text[start:end] for start, end in spans])
     at = point.start - len(text)
-    spans = lead_before(text)
-    return [replace(point, start=at + a, end=at + b, text=text[a:b]) for a, b in spans]
+    listed = [] if first is None else spans[first:]
+    return [replace(point, start=at + a, end=at + b, text=text[a:b]) for a, b in listed]

@@ -30,6 +30,9 @@ class Evidence(BaseModel):
         description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
     )
     heading: str | None = None
+    lead: str | None = Field(
+        default=None, description="The sentence in front of the list whose point this is."
+    )
     table: Table | None = Field(default=None, description="Whose rows the text has.")
 
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.documents import split
-from milepost.documents.lists import lead_before, mark_of
+from milepost.language.lists import lead_before, mark_of
 
-WORDS = st.lists(st.sampled_from("bees dogs wax roof honey open".split()), min_size=2, max_size=6)
+WORDS = st.lists(st.sampled_from(["bees", "dogs", "wax", "roof", "honey"]), min_size=2, max_size=6)
 
 
 @given(
@@ -20,11 +20,11 @@ def test_the_sentence_in_front_of_a_list(lead, points, mark, gap) -> None:
     front = f"Not all of them are {' '.join(lead)}:"
     rows = [f"{mark}{' '.join(words)}" for words in points]
     text = gap.join(["A sentence before it.", front, *rows]) + gap
-    found = lead_before(text)
-    assert text[slice(*found[0])].rstrip() == front
-    assert found[-1][1] == len(text)
-    assert found == split(text)[1:]
-    assert lead_before(text + "\nAnother sentence.\n") == []
+    sentences = [text[start:end] for start, end in split(text)]
+    found = lead_before(sentences)
+    assert found is not None
+    assert sentences[found].rstrip() == front
+    assert lead_before([*sentences, "Another sentence.\n"]) is None
 
 
 @pytest.mark.parametrize(
