@@ -59,6 +59,21 @@ def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Ser
             client.delete(f"/documents/{each['id']}")
 
 
+def test_a_point_of_a_list_is_shown_below_the_sentence_in_front(tabs: Tabs, own: Server) -> None:
+    rules = "Not allowed on board are:\n\n- smoking\n- dogs and cats\n\nMeals are at noon.\n"
+    with own.client() as client, tabs(own.url) as page:
+        (added,) = client.post("/documents", files={"file": ("rules.txt", rules)}).json()[
+            "documents"
+        ]
+        own.indexed(client)
+        ready(page, own.url)
+        ask(page, "dogs and cats")
+        quote = page.locator(".passage .quote").first
+        assert quote.inner_text() == "Not allowed on board are:\n- dogs and cats"
+        assert quote.locator("mark").inner_text() == "- dogs and cats"
+        client.delete(f"/documents/{added['id']}")
+
+
 def test_a_row_of_a_table_is_shown_under_its_columns(tabs: Tabs, own: Server) -> None:
     fees = "vessel,fee in euros,quay\nTimber ship,120,north\nCoal barge,95,south\nFerry,60,east\n"
     with own.client() as client, tabs(own.url) as page:

@@ -41,10 +41,11 @@ export function passageCard(passage, rank, marked) {
   return card;
 }
 
-function quote({ text: whole, points, document: name }, best, marked) {
+/** The sentence that answers, a point of a list below the sentence in front of that. */
+function quote({ text: whole, points, document: name, lead }, best, marked) {
   // The whole passage shows what is code better than its sentence does.
   const text = reflowed(whole, name).slice(points.index(best.start), points.index(best.end));
-  return el("p", { class: "quote", dir: "auto" }, marked ? el("mark", { class: "best", text }) : text);
+  return el("p", { class: "quote", dir: "auto" }, lead ? `${lead}\n` : null, marked ? el("mark", { class: "best", text }) : text);
 }
 
 /** The rows of a table that answer, under the names of its columns. */
