@@ -44,6 +44,13 @@ def test_a_search_of_an_address_is_kept(cli, s3: S3, monkeypatch, tmp_path: Path
     assert passage["boxes"][0]["page"] == 1
 
 
+def test_the_cache_says_which_objects_it_holds(cli, s3: S3) -> None:
+    s3.put("year/bees.txt", "Bees make wax in eight glands.")
+    s3.put("year/old/gold.txt", "Gold melts at 1064 degrees.")
+    cli("search", "wax", s3.url("year"), *LIGHT)
+    assert f"index of 2 documents in {s3.url('year')}\n" in cli("cache").stdout
+
+
 def test_a_bucket_that_is_not_there_makes_no_index(cli, s3: S3, tmp_path: Path) -> None:
     db = tmp_path / "db"
     result = cli("index", f"s3://{s3.bucket}-nope/x", "--db", db, *LIGHT)

@@ -16,6 +16,7 @@ from milepost.cli.console.screen import size_text, visible_name
 from milepost.cli.sources import stored
 from milepost.errors import MilepostError, WrongModel
 from milepost.exports.records import print_json
+from milepost.objects import is_address
 from milepost.wording import counted
 
 if TYPE_CHECKING:
@@ -154,7 +155,10 @@ def _about(folder: Path) -> str:
     if len(names) < 2:
         return names[0] if names else "no documents"
     try:
-        above = f" in {os.path.commonpath([Path(name).parent for name in names])}"
+        above = os.path.commonpath([Path(name).parent for name in names])
+        if is_address(names[0]):  # of which one slash is lost
+            above = above.replace(":/", "://", 1)
+        above = f" in {above}"
     except ValueError:  # a pipe or an object beside files, or other drives
         above = ""
     return f"{counted(len(names), 'document')}{above}"
