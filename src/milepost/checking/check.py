@@ -19,14 +19,10 @@ from itertools import islice
 from milepost.checking.claims import (
     AROUND,
     LONGEST,
-    Said,
-    as_written,
-    compare,
     judge,
     leading,
     noted,
     why_not,
-    with_leads,
 )
 from milepost.checking.claims.reading import read as read_words
 from milepost.checking.places import (
@@ -39,6 +35,7 @@ from milepost.checking.places import (
     place_of,
     stored_places,
 )
+from milepost.checking.reread import said
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
@@ -69,9 +66,6 @@ from milepost.verdicts import CheckResult, Match, Verdict
 
 NEAR_PLACES = 5  # maximum number of places that nearly hold it
 READ = 8  # passages whose sentences judge a claim
-
-READ_BY_MODEL = 3
-"""Of these, passages that the reranker judges: the best of many would contradict by chance."""
 
 MAX_CLAIMS = 8  # sentences of a text that are judged
 
@@ -231,7 +225,7 @@ def _judged(
 ) -> CheckResult:
     """Judge one sentence by what a search found."""
     passages, marks = _with_context(snapshot, result.passages)
-    judged = judge(given.text, passages, partial(_said, reranker, given.text))
+    judged = judge(given.text, passages, partial(said, reranker, given.text))
     about = likely(result.passages)
     why = why_not(given.text)
     unasked = doubts(result)  # nothing was asked that might have an answer
@@ -307,10 +301,13 @@ def _is_changed(part: CheckResult) -> bool:
 def _is_exchanged(held: CheckResult) -> bool:
     """Whether a text may be a claim of its own: of its words more than one in ten is another one.
 
-    Spellings of one word, and what differs in a way that is shown, do not count.
+    Spellings of one word, and what differs in a way that is shown, do not count. What is only asked
+    in the document is a claim, too.
     """
     if held.verdict != "near":
         return False
+    if any("?" in one.text and "?" not in one.given for one in held.places[0].differences):
+        return True
     exchanged = [
         one
         for one in held.places[0].differences
@@ -328,34 +325,6 @@ def _moved(part: CheckResult, text: str, place: Match) -> Match:
         for one in place.differences
     )
     return replace(place, differences=tuple(moved))
-
-
-def _said(
-    loaded: Callable[[], LandmarkReranker | None], claim: str, passages: Sequence[Passage]
-) -> list[Said]:
-    """What the reranker says of a claim beside the first passages; nothing if it gives no verdicts.
-
-    Passages are ordered by what answers, which for claims is what is about them.
-    """
-    reranker = loaded() if passages else None
-    if reranker is None:
-        return []
-    said, own = [], read_words(claim)
-    for passage in passages[:READ_BY_MODEL]:
-        hits = sorted(passage.hits, key=lambda hit: hit.start)
-        whole = [" ".join(words.split()) for _, words in with_leads(hits)]
-        shared = [compare(own, read_words(text)).coverage for text in whole]
-        most = shared.index(max(shared))
-        texts = [hit.text for hit in hits]
-        texts[most] = whole[most]
-        written = as_written(claim, [texts[most], *texts])
-        judged = reranker.judge(written, texts, most)
-        if judged is None:
-            return []
-        reading, first = judged
-        supported, contradicted, _ = reading.of_claim
-        said.append(Said(supported, contradicted, hits[first + int(reading.cosines.argmax())]))
-    return said
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:

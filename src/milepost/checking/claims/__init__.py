@@ -6,8 +6,8 @@ model, if there is one; what that cannot is "related".
 """
 
 from milepost.checking.claims.comparison import compare
+from milepost.checking.claims.joined import LONGEST, joined, leading
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
-from milepost.checking.claims.points import LONGEST, leading, with_leads
 from milepost.checking.claims.rewording import as_written
 from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
 
@@ -18,10 +18,10 @@ __all__ = [
     "Said",
     "as_written",
     "compare",
+    "joined",
     "judge",
     "leading",
     "noted",
     "why_not",
     "with_kinds",
-    "with_leads",
 ]

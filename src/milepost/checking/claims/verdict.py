@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.checking.claims.comparison import ATTACHED, RENAMED, ROLES, compare
+from milepost.checking.claims.joined import joined
 from milepost.checking.claims.kinds import EXACT, is_english
-from milepost.checking.claims.points import with_leads
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, read
 from milepost.checking.claims.tables import ClaimedTable, Row
@@ -327,9 +327,10 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
     others = [text for text in others if any(map(text.find, own.content))]
     for passage in passages:
         above, table = _above(passage), _table(own, passage)
-        hits = with_leads(sorted(passage.hits, key=lambda hit: hit.start))  # they come best first
-        texts = [read(words) for _, words in hits]
-        for number, (hit, words) in enumerate(hits):
+        units = joined(sorted(passage.hits, key=lambda hit: hit.start))  # they come best first
+        texts = [read(unit.words) for unit in units]
+        for number, unit in enumerate(units):
+            hit = unit.hit
             row = table.row(hit) if table else None
             beside = texts[max(0, number - 1) : number] + texts[number + 1 : number + 2]
             beside = [text for text in beside if not _TURNS.match(text.text)]
@@ -339,12 +340,13 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
                 else compare(own, texts[number], beside + above, others)
             )
             kinds = [each for each in found.conflicts if is_english or each.kind in EXACT]
-            is_listed = words != hit.text
-            if is_listed and any(each.kind == "name" for each in kinds):
-                continue  # what is in a list is denied by no other point of it
-            differences = tuple(_difference(own, hit, row, each) for each in kinds)
-            place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}
+            # What is in a list is denied by no other point of it.
+            if unit.kind == "question" or (unit.kind == "point" and "name" in differing):
+                continue
+            shown = kinds if unit.kind != "answer" else []  # a "no" behind it is no difference
+            differences = tuple(_difference(own, hit, row, each) for each in shown)
+            place = _place(passage, hit, found.coverage, differences)
             is_other = _is_of_another(own, texts[number], kinds)
             is_other |= passage.table is not None and found.lacks_name
             is_other |= bool(table and row and not table.speaks_of(row))

@@ -1,4 +1,4 @@
-"""Claims beside points of a list, which say something with the sentence in front of it alone."""
+"""Claims beside sentences that say something only together: lists, questions and answers."""
 
 import pytest
 
@@ -68,3 +68,47 @@ def test_another_point_denies_nothing() -> None:
     index = fake_index({"d": text})
     assert index.check("Carl Dahl of Bergen is a member of the board.").verdict == "supported"
     assert index.check("Eva Falk of Bergen is a member of the board.").verdict != "contradicted"
+
+
+QUESTIONS = """## Are dogs allowed in the rooms?
+
+No, only guide dogs may stay.
+
+**Q: Can I pay in cash at the desk?**
+A: No, we only take cards.
+
+Does the hotel have a swimming pool? Unfortunately not.
+Is breakfast included in the price? Yes, for all guests.
+
+What is the fee for a boat? 50 euros.
+
+Who built the bridge? Anna Berg of Oslo.
+
+Does the town have a theatre? Nobody has told us.
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Dogs are allowed in the rooms.", "contradicted"),
+        ("Dogs are not allowed in the rooms.", "supported"),
+        ("You can pay in cash at the desk.", "contradicted"),
+        ("The hotel has a swimming pool.", "contradicted"),
+        ("The hotel does not have a swimming pool.", "supported"),
+        ("Breakfast is included in the price.", "supported"),
+        ("Breakfast is not included in the price.", "contradicted"),
+        ("The fee for a boat is 50 euros.", "supported"),
+        ("The fee for a boat is 60 euros.", "contradicted"),
+        ("Anna Berg built the bridge.", "supported"),
+        ("The town has a theatre.", "related"),
+        ("The town does not have a theatre.", "related"),
+    ],
+)
+def test_questions_are_read_with_their_answers(claim: str, verdict: str) -> None:
+    found = fake_index({"d": QUESTIONS}).check(claim, min_score=0.0)
+    assert found.verdict == verdict
+    for place in found.places:
+        assert QUESTIONS[place.start : place.end] == place.text
+        for each in place.differences:
+            assert QUESTIONS[each.start : each.end] == each.text

@@ -1,0 +1,108 @@
+"""Sentences that say something together: a list and its points, a question and its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from milepost.documents.sentences import split
+from milepost.language.lists import lead_before, leads, mark_of
+from milepost.types import Hit
+
+LONGEST = 1200
+"""Most characters from the beginning of the sentence in front of a list to a point."""
+
+BRIEF = 100  # most characters of an answer that is read with its question, but for yes and no
+
+_QUESTION = re.compile(r"[?？][\"'”’»)*_]*\s*$")
+_ASKS = re.compile(
+    r"\W*(?:Q(?:uestion)?\s?\d*[.:)]\W*)?"
+    r"(?:(?P<verb>am|is|are|was|were|do|does|did|can|could|should|will|would|may|must|has|have|had)"
+    r"|(?P<open>how (?:many|much|long|old|often|far|large)|wh(?:at|en|ere|ich|o|om|ose|y)|how))\b",
+    re.IGNORECASE,
+)
+"""The beginning of a question whose answer is yes or no, and of any other one."""
+_YES_OR_NO = re.compile(
+    r"\W*(?:A(?:nswer)?\s?\d*[.:)]\W*)?(?:(?:unfortunately|sadly|sorry|regrettably),?\s+)?"
+    r"(?:(?P<yes>(?:yes|yeah|indeed|correct|certainly|absolutely|of course)\b)(?! not\b)"
+    r"|(?:no|nope|never)\b(?=\s*(?:[.,;:!]|[—–-]\s|$))"
+    r"|(?:(?:of course|certainly|absolutely) )?not\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What is compared with a claim: a sentence, or several as one.
+
+    Attributes:
+        hit: the sentence; from the first one on where there are several.
+        words: what to read of its text, as long as that; blanks are left out.
+        kind: "point" of a list, read with the sentence in front of that; "answer", a question that
+            is answered, read as a statement; "question", which says nothing.
+    """
+
+    hit: Hit
+    words: str
+    kind: Literal["sentence", "point", "answer", "question"] = "sentence"
+
+
+def joined(hits: Sequence[Hit]) -> list[Joined]:
+    """The sentences of a passage in order, each with those that it needs."""
+    found: list[Joined] = []
+    lead: int | None = None
+    for number, hit in enumerate(hits):
+        is_next = number > 0 and hits[number - 1].end == hit.start
+        is_line = not is_next or hits[number - 1].text.endswith("\n")
+        mark = mark_of(hit.text) if is_line else 0
+        if not is_next or (is_line and not mark):
+            lead = None
+        if _QUESTION.search(hit.text):
+            found.append(_answered(hit, hits[number + 1 : number + 2]))
+        elif mark and lead is not None and hit.start - hits[lead].start <= LONGEST:
+            found.append(_point(hits[lead : number + 1], mark))
+        else:
+            found.append(Joined(hit, hit.text))
+        if leads(hit.text):
+            lead = number
+        elif mark and hit.text.rstrip().endswith(":"):
+            lead = None  # whose points follow, nobody knows
+    return found
+
+
+def _point(hits: Sequence[Hit], mark: int) -> Joined:
+    """The last of some sentences of a list, whose mark is so long, with the first."""
+    first, *_, point = hits
+    text = "".join(each.text for each in hits)
+    words = first.text.rstrip()[:-1]  # a colon ends what a negation denies
+    words = words.ljust(len(text) - len(point.text) + mark) + point.text[mark:]
+    return Joined(replace(point, start=first.start, text=text), words, "point")
+
+
+def _answered(question: Hit, following: Sequence[Hit]) -> Joined:
+    """A question as what its answer makes of it; by "no" its verb becomes a negation."""
+    asked = _ASKS.match(question.text)
+    answer = following[0] if following and following[0].start == question.end else None
+    if asked is None or answer is None or _QUESTION.search(answer.text):
+        return Joined(question, question.text, "question")
+    said = _YES_OR_NO.match(answer.text)
+    rest = question.text[asked.end() :].replace("?", " ")
+    whole = replace(question, end=answer.end, text=question.text + answer.text)
+    if asked["open"] and len(answer.text) <= BRIEF:
+        return Joined(whole, " " * asked.end() + rest + answer.text, "answer")
+    if asked["verb"] and said is not None:
+        verb = "" if said["yes"] else "no"
+        words = " " * asked.start("verb") + verb.ljust(len(asked["verb"])) + rest
+        return Joined(whole, words.ljust(len(whole.text)), "answer")
+    return Joined(question, question.text, "question")
+
+
+def leading(text: str, point: Hit) -> list[Hit]:
+    """The sentences of a list up to a point, as hits, of the text in front of the point."""
+    spans = split(text)
+    first = lead_before([text[start:end] for start, end in spans])
+    at = point.start - len(text)
+    listed = [] if first is None else spans[first:]
+    return [replace(point, start=at + a, end=at + b, text=text[a:b]) for a, b in listed]
