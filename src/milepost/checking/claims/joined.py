@@ -14,13 +14,13 @@ from milepost.types import Hit
 LONGEST = 1200
 """Most characters from the beginning of the sentence in front of a list to a point."""
 
-BRIEF = 100  # most characters of an answer that is read with its question, but for yes and no
+_BRIEF = 6  # most words of an answer that is a number or a name, and no sentence of its own
 
 _QUESTION = re.compile(r"[?？][\"'”’»)*_]*\s*$")
 _ASKS = re.compile(
     r"\W*(?:Q(?:uestion)?\s?\d*[.:)]\W*)?"
     r"(?:(?P<verb>am|is|are|was|were|do|does|did|can|could|should|will|would|may|must|has|have|had)"
-    r"|(?P<open>how (?:many|much|long|old|often|far|large)|wh(?:at|en|ere|ich|o|om|ose|y)|how))\b",
+    r"|(?P<open>how (?:many|much|long|old|often|far|large)|what|when|where|who))\b",
     re.IGNORECASE,
 )
 """The beginning of a question whose answer is yes or no, and of any other one."""
@@ -28,7 +28,8 @@ _YES_OR_NO = re.compile(
     r"\W*(?:A(?:nswer)?\s?\d*[.:)]\W*)?(?:(?:unfortunately|sadly|sorry|regrettably),?\s+)?"
     r"(?:(?P<yes>(?:yes|yeah|indeed|correct|certainly|absolutely|of course)\b)(?! not\b)"
     r"|(?:no|nope|never)\b(?=\s*(?:[.,;:!]|[—–-]\s|$))"
-    r"|(?:(?:of course|certainly|absolutely) )?not\b)",
+    r"|(?:(?:of course|certainly|absolutely) )?"
+    r"not\b(?=\s*(?:[.,;:!]|$)| (?:yet|really|at all|always|necessarily)\b))",
     re.IGNORECASE,
 )
 
@@ -90,12 +91,16 @@ def _answered(question: Hit, following: Sequence[Hit]) -> Joined:
     said = _YES_OR_NO.match(answer.text)
     rest = question.text[asked.end() :].replace("?", " ")
     whole = replace(question, end=answer.end, text=question.text + answer.text)
-    if asked["open"] and len(answer.text) <= BRIEF:
+    words = answer.text.split() or [""]
+    has_name = any(word[0].isupper() for word in words[1:])
+    is_fact = has_name or any(letter.isdigit() for letter in answer.text)
+    is_brief = len(words) <= _BRIEF and words[-1].endswith((".", "!"))
+    if asked["open"] and is_fact and is_brief and said is None:
         return Joined(whole, " " * asked.end() + rest + answer.text, "answer")
     if asked["verb"] and said is not None:
         verb = "" if said["yes"] else "no"
-        words = " " * asked.start("verb") + verb.ljust(len(asked["verb"])) + rest
-        return Joined(whole, words.ljust(len(whole.text)), "answer")
+        statement = " " * asked.start("verb") + verb.ljust(len(asked["verb"])) + rest
+        return Joined(whole, statement.ljust(len(whole.text)), "answer")
     return Joined(question, question.text, "question")
 
 
