@@ -170,7 +170,8 @@ FRAMES = {
     ),
     "disbelief": late(
         r"\b(?:den(?:y|ies|ied)|myths?|falsely|hoax|wrong to|incorrect(?:ly)? (?:to|that|stat\w+)"
-        r"|untrue|misconception|no evidence|not true|rejects?|rejected)\b",
+        r"|untrue|misconception|no evidence|not true|rejects?|rejected|true or false"
+        r"|(?:wrong|mistaken|erroneous)ly|mistaken|debunked|disprove[dn]?|refute[ds]?|discredited)\b",
         re.IGNORECASE,
     ),
 }
