@@ -201,8 +201,8 @@ class Passage:
     ``page`` (from 1), ``heading`` and ``place`` describe the first character of the best hit;
     ``place`` names the position in the file: ``page 4``, ``slide 4``, ``sheet Costs, row 12``,
     ``mail of 2026-03-01, attachment plan.pdf, page 2``. ``table`` has the rows with hits nearly as
-    strong as the best, if that one is in a table; else it is None. ``lead`` is the sentence in
-    front of the list whose point the best hit is ("Not allowed are:"), wherever it stands.
+    strong as the best, if that one is in a table; else it is None. ``lead_in`` is the
+    sentence that introduces the list whose item the best hit is ("Not allowed are:").
     """
 
     text: str
@@ -216,7 +216,7 @@ class Passage:
     page: int | None
     place: str | None = None
     table: Table | None = None
-    lead: str | None = None
+    lead_in: str | None = None
 
     @property
     def best(self) -> Hit:

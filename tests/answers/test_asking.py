@@ -82,11 +82,9 @@ def test_what_is_sent() -> None:
     assert "private" not in str(model.requests)
 
 
-def test_the_sentence_in_front_of_a_list_is_sent() -> None:
-    point = passage("- dogs and cats", None, lead="Not allowed are:")
-    assert (
-        ' list="Not allowed are:">\n- dogs and cats\n' in messages("Pets?", [point])[1]["content"]
-    )
+def test_the_lead_in_of_a_list_is_sent() -> None:
+    item = passage("- dogs and cats", None, lead_in="Not allowed are:")
+    assert ' list="Not allowed are:">\n- dogs and cats\n' in messages("Pets?", [item])[1]["content"]
 
 
 def test_a_passage_cannot_pretend_to_be_another() -> None:

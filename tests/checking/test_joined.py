@@ -25,7 +25,7 @@ The committee only pays for:
 
 
 @pytest.mark.parametrize(
-    ("claim", "verdict", "point"),
+    ("claim", "verdict", "item"),
     [
         ("Dogs and cats are not allowed in the rooms.", "supported", "- dogs and cats"),
         ("Dogs and cats are allowed in the rooms.", "contradicted", "- dogs and cats"),
@@ -34,13 +34,11 @@ The committee only pays for:
         ("The committee pays for candles.", "related", ""),
     ],
 )
-def test_points_are_read_with_what_is_in_front_of_them(
-    claim: str, verdict: str, point: str
-) -> None:
+def test_items_are_read_with_what_is_in_front_of_them(claim: str, verdict: str, item: str) -> None:
     found = fake_index({"d": RULES}).check(claim, min_score=0.0)
     assert found.verdict == verdict
     for place in found.places:
-        assert place.text.rstrip().endswith(point)
+        assert place.text.rstrip().endswith(item)
         assert RULES[place.start : place.end] == place.text
         for each in place.differences:
             assert RULES[each.start : each.end] == each.text
@@ -48,9 +46,9 @@ def test_points_are_read_with_what_is_in_front_of_them(
 
 def test_the_list_of_a_long_text() -> None:
     """The passage that is found may begin behind the beginning of the list."""
-    points = [f"- the old grey thing of number {n}, which nobody asks for" for n in range(12)]
+    items = [f"- the old grey thing of number {n}, which nobody asks for" for n in range(12)]
     filler = [f"Bee {n} flies to the next field of flowers and returns." for n in range(60)]
-    listed = "\n".join(["The store does not sell:", *points, "- fresh honey of the heather"])
+    listed = "\n".join(["The store does not sell:", *items, "- fresh honey of the heather"])
     text = "\n\n".join([*filler[:30], listed, *filler[30:]])
     found = fake_index({"d": text}).check("The store sells fresh honey of the heather.")
     assert found.verdict == "contradicted"

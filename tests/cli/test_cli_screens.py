@@ -87,7 +87,7 @@ def test_the_answer_is_marked_without_colours(cli, model, db) -> None:
     assert "»" not in run_on_terminal(*asked)[1]
 
 
-def test_a_point_of_a_list_is_shown_with_the_sentence_in_front(cli, model, tmp_path) -> None:
+def test_a_list_item_is_shown_with_its_lead_in(cli, model, tmp_path) -> None:
     path = tmp_path / "rules.txt"
     path.write_text("Not allowed are:\n\n- smoking in bed\n- dogs and cats\n", encoding="utf-8")
     asked = "search", "dogs and cats", path, "-k", 1, *model

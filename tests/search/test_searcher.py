@@ -111,18 +111,18 @@ def test_page_and_heading_are_the_best_hits() -> None:
     assert (passage.page, passage.heading, passage.place) == (None, None, None)
 
 
-def test_the_sentence_in_front_of_a_list() -> None:
+def test_the_lead_in_of_a_list() -> None:
     sentences = ["Not allowed are:\n", "- smoking. ", "It is bad.\n", "- a needle\n", "A thread.\n"]
     vectors = np.stack([unit(9), unit(9), unit(2), unit(1), unit(3)])
     store = empty_store()
     put(store, "d", ["Other words.\n", *sentences], vectors=np.vstack([unit(9), vectors]))
     found = [
-        asked(store, [term], n, k=1)[0].lead
+        asked(store, [term], n, k=1)[0].lead_in
         for n, term in enumerate(("needle", "bad", "thread"), 1)
     ]
     assert found == ["Not allowed are:", None, None]
     put(store, "d", ["Other words.\n", *sentences[1:]], vectors=vectors)
-    assert asked(store, ["needle"], k=1)[0].lead is None
+    assert asked(store, ["needle"], k=1)[0].lead_in is None
 
 
 def test_an_empty_store() -> None:

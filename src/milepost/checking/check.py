@@ -20,9 +20,9 @@ from milepost.checking.claims import (
     AROUND,
     LONGEST,
     judge,
-    leading,
     noted,
     why_not,
+    with_lead_in,
 )
 from milepost.checking.claims.reading import read as read_words
 from milepost.checking.places import (
@@ -39,7 +39,7 @@ from milepost.checking.reread import said
 from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
-from milepost.language.lists import mark_of
+from milepost.language.lists import marker_of
 from milepost.quotes import (
     Folded,
     copied_rows,
@@ -74,8 +74,8 @@ PIECE_WORDS = 5
 
 MAX_PIECES = 4  # most pieces of a stitched text
 
-_POINT = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
-"""What a point of a list begins with."""
+_ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
+"""What a list item begins with."""
 
 _EDGES = " ,;:.…–—"  # signs at the ends of a piece, which join it to the next one
 
@@ -143,9 +143,9 @@ def check_store(
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text and the points of a list, each once, without what says nothing."""
-    points = _POINT.split(text)
-    found = (point[start:end].strip() for point in points for start, end in split(point))
+    """The sentences of a text and the items of a list, each once, without what says nothing."""
+    items = _ITEM.split(text)
+    found = (item[start:end].strip() for item in items for start, end in split(item))
     return list(dict.fromkeys(each for each in found if any(map(str.isalnum, each))))
 
 
@@ -242,16 +242,16 @@ def _judged(
 def _with_context(
     snapshot: Snapshot, passages: Sequence[Passage]
 ) -> tuple[list[Passage], dict[str, tuple[Mark, ...]]]:
-    """Passages with all rows near them or what leads to their list, and their documents' marks."""
+    """Passages with all rows near them or the lead-in of their list, and their documents' marks."""
     infos = {info.name: info for info in snapshot.infos([each.document for each in passages])}
     marks = dict(zip(infos, snapshot.marks([*infos.values()]), strict=True))
     own = [(infos[each.document], marks[each.document]) for each in passages]
     made = with_tables(snapshot, passages, own, around=True)
     firsts = [min(each.hits, key=lambda hit: hit.start) for each in passages]
-    points = [number for number, hit in enumerate(firsts) if mark_of(hit.text)]
-    parts = [(own[n][0], max(0, firsts[n].start - LONGEST), firsts[n].start) for n in points]
-    for number, text in zip(points, snapshot.texts(parts) if parts else (), strict=True):
-        hits = (*made[number].hits, *leading(text, firsts[number]))
+    items = [number for number, hit in enumerate(firsts) if marker_of(hit.text)]
+    parts = [(own[n][0], max(0, firsts[n].start - LONGEST), firsts[n].start) for n in items]
+    for number, text in zip(items, snapshot.texts(parts) if parts else (), strict=True):
+        hits = (*made[number].hits, *with_lead_in(text, firsts[number]))
         made[number] = replace(made[number], hits=hits)
     return made, marks
 

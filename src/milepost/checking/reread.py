@@ -31,7 +31,7 @@ def said(
         shared = [compare(own, read(unit.words)).coverage for unit in units]
         most = shared.index(max(shared))
         texts = [hit.text for hit in hits]
-        whole = units[most].words if units[most].kind == "point" else units[most].hit.text
+        whole = units[most].words if units[most].kind == "item" else units[most].hit.text
         texts[most] = " ".join(whole.split())
         written = as_written(claim, [texts[most], *texts])
         judged = reranker.judge(written, texts, most)

@@ -212,14 +212,14 @@ def _lines_of(source: str) -> list[str]:
 def _one_line(excerpt: Excerpt) -> Text:
     """A result as ``grep`` prints it: ``path:page: sentence``, or the line in text files.
 
-    Behind a row of a table are the names of its columns, and behind a point of a list what it is.
+    Behind a row of a table are the names of its columns, and behind a list item its lead-in.
     """
     passage = excerpt.passage
     name = passage.document if passage.source is None else shown_path(passage.source)
     number = excerpt.line if passage.page is None else passage.page
     at = "" if number is None else f":{number}"
     sentence = visible(" ".join(passage.best.text.split()))
-    names = names_above(passage) or passage.lead
+    names = names_above(passage) or passage.lead_in
     above = visible(f" ({names})") if names else ""
     return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence, (above, "aside"))
 
@@ -272,14 +272,14 @@ def _short(
 ) -> Block:
     """The answer and a line or two of its context.
 
-    It is what follows it, else what is before it; of a point what leads to its list.
+    It is what follows it, else what is before it; of a list item its lead-in.
     """
     text = visible(" ".join(excerpt.passage.best.text.split()))
     answer = _marked(Text(text, style="answer"), words, [(0, len(text))] * (not coloured))
     lines = wrapped(answer, out, columns, limits.answer)
     before, after = (" ".join(side.split()) for side in excerpt.around)
-    if excerpt.passage.lead:
-        before, after = excerpt.passage.lead, ""
+    if excerpt.passage.lead_in:
+        before, after = excerpt.passage.lead_in, ""
     context = visible(after or before)
     if not after and columns is not None and limits.context:
         most = limits.context * (columns - 2 * len(INDENT))

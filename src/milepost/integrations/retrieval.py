@@ -17,7 +17,7 @@ from milepost.types import Passage, Value
 
 IndexSource = Index | str | os.PathLike[str]  # an open index, or the folder of one
 
-SHOWN = ("document", "place", "heading", "lead", "title", "author", "date", "url")
+SHOWN = ("document", "place", "heading", "lead_in", "title", "author", "date", "url")
 """Metadata that a language model needs; ``place`` names the page. The rest is for programs."""
 
 

@@ -1,4 +1,4 @@
-"""Lists: what is a point of one, and the sentence in front that says what its points are."""
+"""Lists: their items, and the lead-in, the sentence that says what the items are."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 BULLET = re.compile(r"[-*+•◦‣▪●○■□◆–—―・※✓✗]\s+\S")
 NUMBER = re.compile(r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|#\.|\[\d+\])\s+\S")
-"""The beginning of a point: its mark, and the first character behind it."""
+"""The beginning of an item: its marker, and the first character behind it."""
 
 _COLONS = (":", "：")
 
 
-def mark_of(text: str) -> int:
-    """The length of the mark of a point, with the space around it; 0 for what is no point.
+def marker_of(text: str) -> int:
+    """The length of the marker of a list item, with the space around it; 0 for other text.
 
-    >>> mark_of("- dogs and cats"), mark_of("dogs and cats")
+    >>> marker_of("- dogs and cats"), marker_of("dogs and cats")
     (2, 0)
     """
     blank = len(text) - len(text.lstrip())
@@ -23,24 +23,24 @@ def mark_of(text: str) -> int:
     return match.end() - 1 if match else 0
 
 
-def leads(text: str) -> bool:
-    """Whether a sentence ends as that in front of a list does."""
-    return text.rstrip().endswith(_COLONS) and not mark_of(text)
+def is_lead_in(text: str) -> bool:
+    """Whether a sentence ends as the lead-in of a list does."""
+    return text.rstrip().endswith(_COLONS) and not marker_of(text)
 
 
-def lead_before(sentences: Sequence[str]) -> int | None:
-    r"""Which of the sentences before a point is in front of its list.
+def lead_in_before(sentences: Sequence[str]) -> int | None:
+    r"""Which of the sentences before a list item is its lead-in.
 
     None where other text is between them.
 
-    >>> lead_before(["No pets here.\n", "Not allowed are:\n", "- smoking. ", "It is bad.\n"])
+    >>> lead_in_before(["No pets here.\n", "Not allowed are:\n", "- smoking. ", "It is bad.\n"])
     1
-    >>> lead_before(["Not allowed are:\n", "- smoking\n", "Welcome!\n"])
+    >>> lead_in_before(["Not allowed are:\n", "- smoking\n", "Welcome!\n"])
     """
     for number in range(len(sentences) - 1, -1, -1):
-        if leads(sentences[number]):
+        if is_lead_in(sentences[number]):
             return number
         is_line = number == 0 or sentences[number - 1].endswith("\n")
-        if is_line and not mark_of(sentences[number]):
+        if is_line and not marker_of(sentences[number]):
             return None
     return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from milepost._numpy import NDArray, np
-from milepost.language.lists import lead_before, mark_of
+from milepost.language.lists import lead_in_before, marker_of
 from milepost.search.scope import Scope
 from milepost.store.base import DocumentInfo, Snapshot
 from milepost.table_rows import tables
@@ -69,7 +69,7 @@ LONG = 1200
 overlap with evidence, longer ones would win because of one task (``docs/decisions``, page 1)."""
 
 
-POINTS = 24  # most sentences between a point and the sentence in front of its list
+ITEMS = 24  # most sentences between a list item and its lead-in
 
 JOINED = 5
 """Number of passages that sentences beside them may join. With more, the first passages and their
@@ -368,24 +368,24 @@ def with_tables(
     return made
 
 
-def with_leads(
+def with_lead_ins(
     snapshot: Snapshot, scope: Scope, passages: Sequence[Passage], best: Sequence[int]
 ) -> list[Passage]:
-    """Return passages whose best sentence is a point of a list with the sentence in front of it.
+    """Return passages whose best sentence is a list item with the lead-in of the list.
 
     ``best`` are the numbers of their best sentences.
     """
     made = list(passages)
     listed = []
     for number, (passage, at) in enumerate(zip(passages, best, strict=True)):
-        low = max(int(scope.document_offsets[scope.owner(at)]), at - POINTS)
-        if low < at and mark_of(passage.best.text):
+        low = max(int(scope.document_offsets[scope.owner(at)]), at - ITEMS)
+        if low < at and marker_of(passage.best.text):
             listed.append((number, low, at))
     texts = snapshot.texts([scope.part(low, at) for _, low, at in listed]) if listed else []
     for (number, low, at), text in zip(listed, texts, strict=True):
         spans = scope.spans[low:at] - scope.spans[low, 0]
         sentences = [text[start:end] for start, end in spans.tolist()]
-        lead = lead_before(sentences)
-        if lead is not None:
-            made[number] = replace(made[number], lead=" ".join(sentences[lead].split()))
+        lead_in = lead_in_before(sentences)
+        if lead_in is not None:
+            made[number] = replace(made[number], lead_in=" ".join(sentences[lead_in].split()))
     return made

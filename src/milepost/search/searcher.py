@@ -20,7 +20,7 @@ from milepost.search.passages import (
     length_adjusted_score,
     select_within_budget,
     truncate_to,
-    with_leads,
+    with_lead_ins,
     with_tables,
 )
 from milepost.search.query import DEFAULT_K, Query
@@ -312,7 +312,7 @@ def _passages(
             left -= measure(text)
             if left <= 0:
                 break
-    return with_leads(snapshot, scope, with_tables(snapshot, passages, places), bests)
+    return with_lead_ins(snapshot, scope, with_tables(snapshot, passages, places), bests)
 
 
 def _cut(

@@ -59,7 +59,7 @@ def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Ser
             client.delete(f"/documents/{each['id']}")
 
 
-def test_a_point_of_a_list_is_shown_below_the_sentence_in_front(tabs: Tabs, own: Server) -> None:
+def test_a_list_item_is_shown_below_its_lead_in(tabs: Tabs, own: Server) -> None:
     rules = "Not allowed on board are:\n\n- smoking\n- dogs and cats\n\nMeals are at noon.\n"
     with own.client() as client, tabs(own.url) as page:
         (added,) = client.post("/documents", files={"file": ("rules.txt", rules)}).json()[

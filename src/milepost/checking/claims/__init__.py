@@ -6,7 +6,7 @@ model, if there is one; what that cannot is "related".
 """
 
 from milepost.checking.claims.comparison import compare
-from milepost.checking.claims.joined import LONGEST, joined, leading
+from milepost.checking.claims.joined import LONGEST, joined, with_lead_in
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
 from milepost.checking.claims.rewording import as_written
 from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
@@ -20,8 +20,8 @@ __all__ = [
     "compare",
     "joined",
     "judge",
-    "leading",
     "noted",
     "why_not",
     "with_kinds",
+    "with_lead_in",
 ]

@@ -1,4 +1,4 @@
-"""Sentences that say something together: a list and its points, a question and its answer."""
+"""Sentences that say something together: a list item and its lead-in, a question and its answer."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from milepost.documents.sentences import split
-from milepost.language.lists import lead_before, leads, mark_of
+from milepost.language.lists import is_lead_in, lead_in_before, marker_of
 from milepost.types import Hit
 
 LONGEST = 1200
-"""Most characters from the beginning of the sentence in front of a list to a point."""
+"""Most characters from the lead-in of a list to an item."""
 
 _BRIEF = 6  # most words of an answer that is a number or a name, and no sentence of its own
 
@@ -41,45 +41,45 @@ class Joined:
     Attributes:
         hit: the sentence; from the first one on where there are several.
         words: what to read of its text, as long as that; blanks are left out.
-        kind: "point" of a list, read with the sentence in front of that; "answer", a question that
-            is answered, read as a statement; "question", which says nothing.
+        kind: "item" of a list, read with its lead-in; "answer", a question that is answered, read
+            as a statement; "question", which says nothing.
     """
 
     hit: Hit
     words: str
-    kind: Literal["sentence", "point", "answer", "question"] = "sentence"
+    kind: Literal["sentence", "item", "answer", "question"] = "sentence"
 
 
 def joined(hits: Sequence[Hit]) -> list[Joined]:
     """The sentences of a passage in order, each with those that it needs."""
     found: list[Joined] = []
-    lead: int | None = None
+    lead_in: int | None = None
     for number, hit in enumerate(hits):
         is_next = number > 0 and hits[number - 1].end == hit.start
         is_line = not is_next or hits[number - 1].text.endswith("\n")
-        mark = mark_of(hit.text) if is_line else 0
-        if not is_next or (is_line and not mark):
-            lead = None
+        marker = marker_of(hit.text) if is_line else 0
+        if not is_next or (is_line and not marker):
+            lead_in = None
         if _QUESTION.search(hit.text):
             found.append(_answered(hit, hits[number + 1 : number + 2]))
-        elif mark and lead is not None and hit.start - hits[lead].start <= LONGEST:
-            found.append(_point(hits[lead : number + 1], mark))
+        elif marker and lead_in is not None and hit.start - hits[lead_in].start <= LONGEST:
+            found.append(_item(hits[lead_in : number + 1], marker))
         else:
             found.append(Joined(hit, hit.text))
-        if leads(hit.text):
-            lead = number
-        elif mark and hit.text.rstrip().endswith(":"):
-            lead = None  # whose points follow, nobody knows
+        if is_lead_in(hit.text):
+            lead_in = number
+        elif marker and hit.text.rstrip().endswith(":"):
+            lead_in = None  # whose items follow, nobody knows
     return found
 
 
-def _point(hits: Sequence[Hit], mark: int) -> Joined:
-    """The last of some sentences of a list, whose mark is so long, with the first."""
-    first, *_, point = hits
+def _item(hits: Sequence[Hit], marker: int) -> Joined:
+    """The last of some sentences of a list, whose marker is so long, with the first."""
+    first, *_, item = hits
     text = "".join(each.text for each in hits)
     words = first.text.rstrip()[:-1]  # a colon ends what a negation denies
-    words = words.ljust(len(text) - len(point.text) + mark) + point.text[mark:]
-    return Joined(replace(point, start=first.start, text=text), words, "point")
+    words = words.ljust(len(text) - len(item.text) + marker) + item.text[marker:]
+    return Joined(replace(item, start=first.start, text=text), words, "item")
 
 
 def _answered(question: Hit, following: Sequence[Hit]) -> Joined:
@@ -104,10 +104,10 @@ def _answered(question: Hit, following: Sequence[Hit]) -> Joined:
     return Joined(question, question.text, "question")
 
 
-def leading(text: str, point: Hit) -> list[Hit]:
-    """The sentences of a list up to a point, as hits, of the text in front of the point."""
+def with_lead_in(text: str, item: Hit) -> list[Hit]:
+    """The sentences of a list up to an item, as hits, of the text in front of the item."""
     spans = split(text)
-    first = lead_before([text[start:end] for start, end in spans])
-    at = point.start - len(text)
+    first = lead_in_before([text[start:end] for start, end in spans])
+    at = item.start - len(text)
     listed = [] if first is None else spans[first:]
-    return [replace(point, start=at + a, end=at + b, text=text[a:b]) for a, b in listed]
+    return [replace(item, start=at + a, end=at + b, text=text[a:b]) for a, b in listed]

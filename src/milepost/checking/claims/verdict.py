@@ -341,8 +341,8 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             )
             kinds = [each for each in found.conflicts if is_english or each.kind in EXACT]
             differing = {each.kind for each in kinds}
-            # What is in a list is denied by no other point of it.
-            if unit.kind == "question" or (unit.kind == "point" and "name" in differing):
+            # What is in a list is denied by no other item of it.
+            if unit.kind == "question" or (unit.kind == "item" and "name" in differing):
                 continue
             shown = kinds if unit.kind != "answer" else []  # a "no" behind it is no difference
             differences = tuple(_difference(own, hit, row, each) for each in shown)

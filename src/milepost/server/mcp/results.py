@@ -30,8 +30,8 @@ class Evidence(BaseModel):
         description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
     )
     heading: str | None = None
-    lead: str | None = Field(
-        default=None, description="The sentence in front of the list whose point this is."
+    lead_in: str | None = Field(
+        default=None, description="The sentence that introduces the list whose item this is."
     )
     table: Table | None = Field(default=None, description="Whose rows the text has.")
 

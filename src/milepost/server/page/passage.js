@@ -41,11 +41,11 @@ export function passageCard(passage, rank, marked) {
   return card;
 }
 
-/** The sentence that answers, a point of a list below the sentence in front of that. */
-function quote({ text: whole, points, document: name, lead }, best, marked) {
+/** The sentence that answers, a list item below the lead-in of its list. */
+function quote({ text: whole, points, document: name, lead_in: leadIn }, best, marked) {
   // The whole passage shows what is code better than its sentence does.
   const text = reflowed(whole, name).slice(points.index(best.start), points.index(best.end));
-  return el("p", { class: "quote", dir: "auto" }, lead ? `${lead}\n` : null, marked ? el("mark", { class: "best", text }) : text);
+  return el("p", { class: "quote", dir: "auto" }, leadIn ? `${leadIn}\n` : null, marked ? el("mark", { class: "best", text }) : text);
 }
 
 /** The rows of a table that answer, under the names of its columns. */
