@@ -202,6 +202,19 @@ def test_what_flatters_or_shortens_a_run_is_said(tmp_path: Path) -> None:
     assert recorded["dtype"] == chosen_dtype("auto", torch.device("cpu"))
 
 
+def test_a_run_that_draws_the_batches_of_the_run_before_again(tmp_path: Path) -> None:
+    stages = '[[stage]]\nkind = "pairs"\nsteps = 1\npairs = 4\n'
+    first = train(read_config(write_run(tmp_path, stages=stages))).checkpoint
+    warned = {}
+    for seed in (3, 4):
+        again = {"init": str(first), "seed": seed, "out": f"again-{seed}"}
+        said: list[str | None] = []
+        file = write_run(tmp_path, stages=stages, **again)
+        train(read_config(file), on_progress=lambda event, said=said: said.append(event.warning))
+        warned[seed] = any("with the same seed" in words for words in said if words)
+    assert warned == {3: True, 4: False}
+
+
 def test_what_does_not_fit(tmp_path: Path) -> None:
     """Windows longer than the network reads, an objective without its data, no such device."""
     with pytest.raises(InputError, match=r"a window of 4,096 tokens"):

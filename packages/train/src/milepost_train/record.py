@@ -79,6 +79,12 @@ def describe(
     }
 
 
+def recurs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether a run that begins with the weights of another may draw its batches again."""
+    same = any(each in before["data"].values() for each in now["data"].values())
+    return same and before.get("seeds") == now["seeds"]
+
+
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], parts: Sequence[str] = MEANT
 ) -> list[str]:

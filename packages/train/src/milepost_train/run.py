@@ -45,7 +45,7 @@ from milepost_train.model.special import local
 from milepost_train.objectives import build
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes, chosen_device, chosen_dtype, joined
-from milepost_train.record import AROUND, describe, differences, leaves
+from milepost_train.record import AROUND, describe, differences, leaves, recurs
 from milepost_train.run_folder import CHECKPOINT, RunFolder
 
 _PLACES = ("step", "stage")  # of a line, no figures
@@ -282,6 +282,9 @@ def _facts(
     facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}
     before = folder.facts()
     if before is None:
+        if earlier and recurs(earlier, facts):
+            said = f"{config.init} learned from such data with the same seed: batches may recur"
+            on_progress(Event("", 0, 0, warning=f"{said}; try: seed = {config.seed + 1}"))
         return facts
     before.pop("failed", None)
     other = differences(before, facts)
