@@ -202,7 +202,8 @@ class Passage:
     ``place`` names the position in the file: ``page 4``, ``slide 4``, ``sheet Costs, row 12``,
     ``mail of 2026-03-01, attachment plan.pdf, page 2``. ``table`` has the rows with hits nearly as
     strong as the best, if that one is in a table; else it is None. ``lead_in`` is the
-    sentence that introduces the list whose item the best hit is ("Not allowed are:").
+    sentence that introduces the list whose item the best hit is ("Not allowed are:"), or a question
+    that the passage has in front of that.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Entries of a table of contents, and rows of another year, are no answers."""
+"""Entries of a table of contents, rows of another year, and questions are no answers."""
 
 from pathlib import Path
 
@@ -60,3 +60,27 @@ def test_years_that_name_columns_lower_no_row(tmp_path: Path) -> None:
     table = "crop,2019,2020\nwheat,512,498\nbarley,301,302\nrye,77,81\n"
     row = best_row(tmp_path, table, "How much wheat was there in 2020?")
     assert row.startswith("crop: wheat")
+
+
+ANSWERS = {
+    "Are dogs allowed in the rooms?": "No, only guide dogs may stay.",
+    "Is breakfast included in the price?": "Yes, for all guests.",
+    "What is the fee for a boat?": "50 euros.",
+    "Who built the bridge?": "Anna Berg of Oslo.",
+}
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+@pytest.mark.parametrize("gap", [" ", "\n", "\n\n"])
+def test_the_answer_is_marked_and_not_the_question(question: str, gap: str) -> None:
+    text = "\n\n".join(f"{asked}{gap}{answer}" for asked, answer in ANSWERS.items())
+    with milepost.open() as index:
+        index.add(Document("faq.txt", text))
+        found = index.search(question)[0]
+    assert (found.best.text, found.lead_in) == (ANSWERS[question], question)
+    assert sum(found.best.contributions.values()) == pytest.approx(found.best.logit, abs=1e-3)
+
+
+def test_a_question_at_the_end_is_marked_where_it_is_asked_for() -> None:
+    text = "Mary came in late.\n\nShe sat down at the table.\n\nWho has eaten the honey?"
+    assert best(text, "who has eaten the honey").text == "Who has eaten the honey?"

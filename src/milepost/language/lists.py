@@ -10,6 +10,7 @@ NUMBER = re.compile(r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]
 """The beginning of an item: its marker, and the first character behind it."""
 
 _COLONS = (":", "：")
+_QUESTION = re.compile(r"[?？؟][\"'”’»)*_]*\s*$")
 
 
 def marker_of(text: str) -> int:
@@ -21,6 +22,11 @@ def marker_of(text: str) -> int:
     blank = len(text) - len(text.lstrip())
     match = BULLET.match(text, blank) or NUMBER.match(text, blank)
     return match.end() - 1 if match else 0
+
+
+def is_question(text: str) -> bool:
+    """Whether a sentence ends as a question does."""
+    return _QUESTION.search(text) is not None
 
 
 def is_lead_in(text: str) -> bool:

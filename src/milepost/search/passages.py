@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 from milepost._numpy import NDArray, np
-from milepost.language.lists import lead_in_before, marker_of
+from milepost.language.lists import is_question, lead_in_before, marker_of
 from milepost.search.scope import Scope
 from milepost.store.base import DocumentInfo, Snapshot
 from milepost.table_rows import tables
@@ -373,13 +373,20 @@ def with_lead_ins(
 ) -> list[Passage]:
     """Return passages whose best sentence is a list item with the lead-in of the list.
 
-    ``best`` are the numbers of their best sentences.
+    Where a question in the passage stands in front of that sentence, it is the lead-in. ``best``
+    are the numbers of their best sentences.
     """
     made = list(passages)
     listed = []
     for number, (passage, at) in enumerate(zip(passages, best, strict=True)):
         low = max(int(scope.document_offsets[scope.owner(at)]), at - ITEMS)
-        if low < at and marker_of(passage.best.text):
+        if low == at:
+            continue
+        before = scope.spans[at - 1 : at + 1, 0] - passage.start
+        question = passage.text[max(0, before[0]) : max(0, before[1])]
+        if is_question(question):
+            made[number] = replace(passage, lead_in=" ".join(question.split()))
+        elif marker_of(passage.best.text):
             listed.append((number, low, at))
     texts = snapshot.texts([scope.part(low, at) for _, low, at in listed]) if listed else []
     for (number, low, at), text in zip(listed, texts, strict=True):

@@ -60,7 +60,7 @@ from milepost.search.fusion import Fused, Fusion, Reranking, fuse
 from milepost.search.lexical import windowed
 from milepost.search.query import Query
 from milepost.search.reranking import Reranker, Reread, Texts, rerank
-from milepost.search.rivals import rivals
+from milepost.search.rivals import answered_behind, rivals
 from milepost.search.scope import Scope
 from milepost.search.subject import lacks_name
 from milepost.search.trees import FILE, Trees, read_trees
@@ -122,6 +122,8 @@ class Ranked:
         logit: ``(n,)`` float32: the order of the sentences within a passage.
         added: ``(n,)`` float32: what reranking added; None without reranking.
         lowered: ``(n,)`` bool for each kind of sentences that lost log-odds, see ``_LOST``.
+        asks: ``(n,)`` float32: what questions lost of their ``logit``, and what the sentences
+            behind them, which answer them, got.
         answered: the highest log-odds that a window answers; None if no reranker says.
         fused: the scores that chose the sentences, with the question's signals and weights.
         numbers: the learned numbers that apply to these scores.
@@ -135,6 +137,7 @@ class Ranked:
     logit: NDArray[np.float32]
     added: NDArray[np.float32] | None
     lowered: Mapping[str, NDArray[np.bool_]]
+    asks: NDArray[np.float32]
     answered: float | None
     fused: Fused
     numbers: Fusion
@@ -163,6 +166,8 @@ class Ranked:
         parts = {kind: score * value for kind, value in parts.items()}
         own = self.fused.known * float(self.fused.landmarks[0][number])
         extra = (landmark + score * self.numbers.landmark_weight) * own
+        if self.asks[number]:
+            lost["asks"] = float(self.asks[number])
         return {**parts, **lost, "landmark": parts.get("landmark", 0.0) + extra}
 
     def probability(self, numbers: Sequence[int]) -> float:
@@ -238,9 +243,17 @@ def rank(
         says = answered(reread)
         score, numbers = score + added, numbers.reranked
     logit = numbers.mark[0] * landmarks + numbers.mark[1] * (score + lost) - lost
+    asks = np.zeros(len(base), np.float32)
+    if bound is not None and "question" not in query.terms:
+        for question in answered_behind(texts, _best(logit, among)):
+            asks[question] -= _ASKS
+            asks[question + 1] += max(0.0, logit[question] - logit[question + 1])
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
     mass = log_mass(score)
-    return Ranked(score, base, logit, added, lowered, says, fused, numbers, learned, mass, lengths)
+    logit += asks
+    return Ranked(
+        score, base, logit, added, lowered, asks, says, fused, numbers, learned, mass, lengths
+    )
 
 
 def answered(reread: Reread) -> float | None:
@@ -327,6 +340,9 @@ def reranked(
 
 
 _NEAR = 3
+_ASKS = 4.0
+"""Log-odds that a question loses where what it asks is answered behind it: it leads to the passage,
+and is not what is marked there."""
 _LOST = {"name": 4.0, "contents": 12.0, "other row": 4.0}
 """Log-odds that a sentence loses because its document lacks a name of the question
 (``lacks_name``), or because it is a rival of the answer (``rivals``)."""

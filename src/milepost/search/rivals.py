@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from itertools import chain, pairwise
 
 from milepost._numpy import NDArray, np
+from milepost.language.lists import is_question
 from milepost.language.terms import terms
 from milepost.search.reranking import Texts
 from milepost.search.scope import Scope
@@ -48,6 +49,16 @@ def rivals(
     for kind, which in found.items():
         masks[kind][which] = True
     return masks
+
+
+def answered_behind(texts: Texts, best: NDArray[np.int64]) -> list[int]:
+    """Of the ``best`` sentences, the questions that the sentence behind them may answer."""
+    ends = set(texts.scope.document_offsets.tolist())
+    order = best[:_LOOKED_AT].tolist()
+    texts.read(order, order)
+    asks = [n for n in order if n + 1 not in ends and is_question(texts[n])]
+    texts.read([n + 1 for n in asks])
+    return [n for n in asks if not is_question(texts[n + 1])]
 
 
 def _entries(texts: Texts, looked: Mapping[int, str]) -> list[int]:

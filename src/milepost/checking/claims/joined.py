@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from milepost.documents.sentences import split
-from milepost.language.lists import is_lead_in, lead_in_before, marker_of
+from milepost.language.lists import is_lead_in, is_question, lead_in_before, marker_of
 from milepost.types import Hit
 
 LONGEST = 1200
@@ -16,7 +16,6 @@ LONGEST = 1200
 
 _BRIEF = 6  # most words of an answer that is a number or a name, and no sentence of its own
 
-_QUESTION = re.compile(r"[?？][\"'”’»)*_]*\s*$")
 _ASKS = re.compile(
     r"\W*(?:Q(?:uestion)?\s?\d*[.:)]\W*)?"
     r"(?:(?P<verb>am|is|are|was|were|do|does|did|can|could|should|will|would|may|must|has|have|had)"
@@ -60,7 +59,7 @@ def joined(hits: Sequence[Hit]) -> list[Joined]:
         marker = marker_of(hit.text) if is_line else 0
         if not is_next or (is_line and not marker):
             lead_in = None
-        if _QUESTION.search(hit.text):
+        if is_question(hit.text):
             found.append(_answered(hit, hits[number + 1 : number + 2]))
         elif marker and lead_in is not None and hit.start - hits[lead_in].start <= LONGEST:
             found.append(_item(hits[lead_in : number + 1], marker))
@@ -86,7 +85,7 @@ def _answered(question: Hit, following: Sequence[Hit]) -> Joined:
     """A question as what its answer makes of it; by "no" its verb becomes a negation."""
     asked = _ASKS.match(question.text)
     answer = following[0] if following and following[0].start == question.end else None
-    if asked is None or answer is None or _QUESTION.search(answer.text):
+    if asked is None or answer is None or is_question(answer.text):
         return Joined(question, question.text, "question")
     said = _YES_OR_NO.match(answer.text)
     rest = question.text[asked.end() :].replace("?", " ")
