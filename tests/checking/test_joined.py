@@ -61,7 +61,7 @@ def test_a_list_without_a_sentence_in_front() -> None:
     assert found.verdict != "contradicted"
 
 
-def test_another_point_denies_nothing() -> None:
+def test_another_item_denies_nothing() -> None:
     text = "Members of the board are:\n- Anna Berg of Oslo\n- Carl Dahl of Bergen\n"
     index = fake_index({"d": text})
     assert index.check("Carl Dahl of Bergen is a member of the board.").verdict == "supported"

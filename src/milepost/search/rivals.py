@@ -53,10 +53,9 @@ def rivals(
 
 def answered_behind(texts: Texts, best: NDArray[np.int64]) -> list[int]:
     """Of the ``best`` sentences, the questions that the sentence behind them may answer."""
-    ends = set(texts.scope.document_offsets.tolist())
     order = best[:_LOOKED_AT].tolist()
     texts.read(order, order)
-    asks = [n for n in order if n + 1 not in ends and is_question(texts[n])]
+    asks = [n for n in order if n + 1 in texts.around(n, 1) and is_question(texts[n])]
     texts.read([n + 1 for n in asks])
     return [n for n in asks if not is_question(texts[n + 1])]
 

@@ -31,7 +31,8 @@ class Evidence(BaseModel):
     )
     heading: str | None = None
     lead_in: str | None = Field(
-        default=None, description="The sentence that introduces the list whose item this is."
+        default=None,
+        description="What introduces the list whose item this is, or the question in front.",
     )
     table: Table | None = Field(default=None, description="Whose rows the text has.")
 

@@ -106,7 +106,9 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
-    lead_in: str | None = Field(description="Of the list whose item the best sentence is.")
+    lead_in: str | None = Field(
+        description="Of the best sentence's list, or the question in front."
+    )
     table: Table | None = Field(description="If the best sentence is in a table.")
     reference: Reference | None = Field(description="Author, title and date.")
 
