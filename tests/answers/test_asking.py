@@ -84,7 +84,8 @@ def test_what_is_sent() -> None:
 
 def test_the_lead_in_of_a_list_is_sent() -> None:
     item = passage("- dogs and cats", None, lead_in="Not allowed are:")
-    assert ' list="Not allowed are:">\n- dogs and cats\n' in messages("Pets?", [item])[1]["content"]
+    sent = messages("Pets?", [item])[1]["content"]
+    assert ' lead_in="Not allowed are:">\n- dogs and cats\n' in sent
 
 
 def test_a_passage_cannot_pretend_to_be_another() -> None:

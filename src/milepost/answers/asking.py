@@ -48,7 +48,7 @@ def _name(passage: Passage) -> str:
 
 def _place(passage: Passage) -> str:
     page = None if passage.page is None else str(passage.page)
-    said = {"page": page, "heading": passage.heading, "list": passage.lead_in}
+    said = {"page": page, "heading": passage.heading, "lead_in": passage.lead_in}
     return "".join(f' {name}="{_attribute(value)}"' for name, value in said.items() if value)
 
 

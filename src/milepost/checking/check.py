@@ -74,9 +74,6 @@ PIECE_WORDS = 5
 
 MAX_PIECES = 4  # most pieces of a stitched text
 
-_ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
-"""What a list item begins with."""
-
 _EDGES = " ,;:.…–—"  # signs at the ends of a piece, which join it to the next one
 
 _LEFT_OUT = re.compile(r"[\[(]\s*(?:…|\.(?:\s?\.){2,})\s*[\])]")
@@ -143,9 +140,9 @@ def check_store(
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text and the items of a list, each once, without what says nothing."""
-    items = _ITEM.split(text)
-    found = (item[start:end].strip() for item in items for start, end in split(item))
+    """The sentences and list items of a text, each once, without markers and what says nothing."""
+    read = (text[start:end] for start, end in split(text))
+    found = (sentence[marker_of(sentence) :].strip() for sentence in read)
     return list(dict.fromkeys(each for each in found if any(map(str.isalnum, each))))
 
 

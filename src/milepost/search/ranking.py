@@ -302,8 +302,12 @@ def size_odds(lengths: NDArray[np.int64], numbers: Sequence[int] | slice) -> flo
 
 def _best(scores: NDArray[np.float32], among: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Return the numbers of the sentences that get a learned score, best first."""
-    order = np.argsort(-scores, kind="stable")
-    return (order if among is None else order[among[order]])[:LEARNED_TOP]
+    numbers = np.arange(len(scores)) if among is None else np.flatnonzero(among)
+    lost = -scores[numbers]
+    if len(numbers) > LEARNED_TOP:  # to sort all would take most of the time
+        high = lost <= np.partition(lost, LEARNED_TOP - 1)[LEARNED_TOP - 1]
+        numbers, lost = numbers[high], lost[high]
+    return numbers[np.argsort(lost, kind="stable")[:LEARNED_TOP]]
 
 
 def learned_score(
