@@ -45,6 +45,19 @@ def test_a_port_in_use_is_refused_before_anything_is_loaded(
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize("command", ["serve", "mcp"])
+def test_an_index_among_the_paths_is_refused(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from milepost.cli.program import program
+
+    milepost.open(tmp_path / "docs.milepost").close()
+    with pytest.raises(SystemExit) as ended:
+        program.main([command, str(tmp_path / "docs.milepost")])
+    assert ended.value.code == 2
+    assert f"--db {tmp_path / 'docs.milepost'}" in capsys.readouterr().err
+
+
 def test_what_came_before_the_application_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     app, started, said, opened = FastAPI(), [], [], threading.Event()
 

@@ -329,13 +329,15 @@ def stored(place: IndexPlace, model: str | None = None) -> Iterator[tuple[Snapsh
 
 
 def local_sources(paths: Sequence[str]) -> list[Path]:
-    """The files and folders that PATHs name; what is not there, and addresses, are refused."""
+    """The files and folders that PATHs name, all there; addresses and indexes are refused."""
+    from milepost.documents.folders import refuse_index
     from milepost.index.places import local_path
 
     sources = [local_path(path) for path in paths]
     for source in sources:
         if not source.exists():
             raise errors.missing_file(source)
+        refuse_index(source)
     return sources
 
 

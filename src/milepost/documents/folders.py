@@ -144,7 +144,7 @@ def _walk(
             continue
         if INDEX_FILE in names:
             if entry == root:
-                raise UnreadableFile(f"{entry} is an index, not documents", f"--db {entry}")
+                refuse_index(entry)
             on_skip(entry, "an index of Milepost")
             continue
         if (status.st_dev, status.st_ino) in visited:
@@ -158,6 +158,12 @@ def _walk(
                 waiting.append((entry / name, specs))
             else:
                 on_skip(entry / name, why)
+
+
+def refuse_index(folder: Path) -> None:
+    """Raise an ``UnreadableFile`` if a folder is an index."""
+    if (folder / INDEX_FILE).exists():
+        raise UnreadableFile(f"{folder} is an index, not documents", f"--db {folder}")
 
 
 def _attached(folder: Path, specs: Specs, on_skip: OnSkip) -> Iterator[Path]:
