@@ -277,7 +277,10 @@ def _short(
     text = visible(" ".join(excerpt.passage.best.text.split()))
     answer = _marked(Text(text, style="answer"), words, [(0, len(text))] * (not coloured))
     lines = wrapped(answer, out, columns, limits.answer)
-    before, after = (" ".join(side.split()) for side in excerpt.around)
+    before, after = excerpt.around
+    before = " ".join(before.split())
+    lines_after = reflowed(after.strip(), excerpt.passage.document).split("\n")
+    after = "\n".join(each.strip() for each in lines_after if each.strip())  # list items stay apart
     if excerpt.passage.lead_in:
         before, after = excerpt.passage.lead_in, ""
     context = visible(after or before)
