@@ -27,6 +27,7 @@ from milepost.checking.claims.turned import (
     is_crossed,
     is_mirrored,
     is_of_another,
+    is_over,
     is_reversed,
     is_split,
     is_turned,
@@ -53,7 +54,7 @@ ATTACHED = (
 """What says that a number, date, name or side belongs to something else in a sentence."""
 RENAMED = (renamed, retitled, adds_another)
 """What says that the sentences of a passage name another one."""
-ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead, is_ranked, excepts)
+ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead, is_over, is_ranked, excepts)
 """What says that a sentence with all words of a claim says something else."""
 _OTHERS = (*ATTACHED, *ROLES, lacks_each)
 

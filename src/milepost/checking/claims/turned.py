@@ -11,7 +11,14 @@ from operator import attrgetter
 from milepost.checking.claims.names import is_name_of_two
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import AHEAD, OPPOSITES, TRYING, is_past_form, is_verb
+from milepost.checking.claims.vocabulary import (
+    AHEAD,
+    OPPOSITES,
+    SAYING,
+    TRYING,
+    is_past_form,
+    is_verb,
+)
 
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
 _SENTENCE = re.compile(
@@ -33,6 +40,17 @@ _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
 _BESIDE = frozenset(["be", "have", "not", "also", "soon", "now"])  # stems beside "will"
+
+_ENDED = re.compile(
+    r"\b(?:formerly|previously|originally|initially|at first|in the past|until|till"
+    r"|before (?:\d{4}|then)|from \d{4} to \d{4}"
+    r"|(?<=\w )once(?! (?:a|an|per|every|the|it)\b)"
+    r"|(?P<habit>(?<!is )(?<!are )(?<!be )(?<!been )(?<!was )(?<!were )(?<!being )used to))\b",
+    re.IGNORECASE,
+)
+"""What says of a state in the past that it ended."""
+_WAS = frozenset(["was", "were", "had", "did"])
+_PRESENT = frozenset("am is are be being been have has do does done".split())
 
 
 def have_changed(claim: Reading, sentence: Reading, word: str, other: str = "") -> bool:
@@ -148,22 +166,46 @@ def is_ahead(claim: Reading, sentence: Reading) -> bool:
     )
 
 
+def is_over(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim says of today what a sentence says of a time that ended.
+
+    "The mill is a prison" of "the mill was formerly a prison".
+    """
+    ended = _ENDED.search(sentence.text)
+    if not ended or _ENDED.search(claim.text) or _WAS & {each.text.lower() for each in claim.words}:
+        return False
+    if ended["habit"]:
+        verb = next((word for word in sentence.words if word.start >= ended.end()), None)
+        return verb is not None and any(word.base == verb.base for word in claim.words)
+    return any(
+        places and not _is_past(word) and all(map(_is_past, places))
+        for word in claim.words
+        if (places := sentence.by_base.get(word.base, ()))
+    )
+
+
+def _is_past(word: Word) -> bool:
+    form = word.text.lower()
+    return form.endswith("ed") or (is_past_form(form) and form not in _PRESENT)
+
+
 def _is_done(word: Word, reading: Reading) -> bool:
     before = {each.base for each in reading.words[max(0, word.at - 2) : word.at]}
-    is_past = word.text.lower().endswith("ed") or is_past_form(word.text.lower())
-    return (is_past or "have" in before) and not _is_ahead(word, reading)
+    return (_is_past(word) or "have" in before) and not _is_ahead(word, reading)
 
 
 def _is_ahead(word: Word, reading: Reading) -> bool:
-    """Whether a verb stands behind "will", or behind "to" and a verb of trying."""
+    """Whether a verb stands behind "will", somebody's "would", or "to" and a verb of trying."""
     before = list(reversed(reading.words[max(0, word.at - 6) : word.at]))
     while before and (before[0].base in _BESIDE or before[0].text.endswith("ly")):
         del before[0]
     if not before:
         return False
-    is_infinitive = before[0].text.lower() == "to"
-    return before[0].text.lower() in ("will", "won't") or (
-        is_infinitive
+    first = before[0].text.lower()
+    if first == "would":
+        return any(each.base in SAYING for each in reading.words[: before[0].at])
+    return first in ("will", "won't") or (
+        first == "to"
         and (
             any(each.base in TRYING for each in before[1:5])
             or any(each.base in AHEAD for each in before[1:2])

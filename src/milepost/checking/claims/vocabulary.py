@@ -148,6 +148,17 @@ TRYING = frozenset(
 AHEAD = frozenset(map(base, "about go set due schedule suppose".split()))
 """Stems of words that say so of what follows a "to" directly behind them."""
 
+SAYING = frozenset(
+    map(
+        base,
+        """
+        say announce promise warn claim predict report hope believe think fear state tell argue
+        forecast assure
+        """.split(),
+    )
+)
+"""Stems of verbs behind which "would" says what is not done yet."""
+
 LACKING = (
     *("exclusive of", "devoid of", "bereft of", "free of", "free from", "exempt from"),
     *("instead of", "in lieu of", "in place of", "rather than", "as opposed to"),
