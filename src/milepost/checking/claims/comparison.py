@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from milepost.checking.claims.agents import has_other_agent, is_owner, is_said_by_another
 from milepost.checking.claims.conflicts import (
     conflicts,
     denied_alone,
@@ -16,6 +17,7 @@ from milepost.checking.claims.counted import (
     excepts,
     is_of_another_item,
     is_of_last_year,
+    is_of_whole,
     is_ranked,
     joins_items,
     lacks_each,
@@ -35,6 +37,7 @@ from milepost.checking.claims.turned import (
 )
 from milepost.checking.claims.values import Conflict
 from milepost.checking.claims.vocabulary import (
+    DOUBTS,
     EXCLUSIVE,
     OTHERS,
     POSSIBLE,
@@ -42,6 +45,12 @@ from milepost.checking.claims.vocabulary import (
     TENTATIVE,
     UNIVERSAL,
 )
+
+
+def is_framed(claim: Reading, sentence: Reading) -> bool:
+    """Whether a sentence doubts what it says, and the claim does not."""
+    return bool((sentence.frames - claim.frames) & DOUBTS)
+
 
 ATTACHED = (
     is_of_another,
@@ -54,7 +63,21 @@ ATTACHED = (
 """What says that a number, date, name or side belongs to something else in a sentence."""
 RENAMED = (renamed, retitled, adds_another)
 """What says that the sentences of a passage name another one."""
-ROLES = (is_turned, is_mirrored, is_split, is_crossed, is_ahead, is_over, is_ranked, excepts)
+ROLES = (
+    is_turned,
+    is_mirrored,
+    is_split,
+    is_crossed,
+    is_ahead,
+    is_over,
+    is_ranked,
+    excepts,
+    is_framed,
+    has_other_agent,
+    is_owner,
+    is_said_by_another,
+    is_of_whole,
+)
 """What says that a sentence with all words of a claim says something else."""
 _OTHERS = (*ATTACHED, *ROLES, lacks_each)
 

@@ -23,6 +23,7 @@ _EARLIER = re.compile(
     r"\b(?:(?:last|previous|prior|preceding) year|year (?:before|earlier)|had been"
     r"|than|against|compared|from)\b"
 )
+_OF_THEM = re.compile(r"(?: \w+)? of (?:them|which|whom|these|those)\b")
 _PEOPLE = frozenset(["peopl", "person", "other"])  # stems of what is counted
 _CASES = frozenset("at on in with for under during by".split())  # when, where or how
 _EACH = frozenset(["each", "apiece", "per", "every"])
@@ -97,6 +98,19 @@ def is_of_last_year(claim: Reading, sentence: Reading) -> bool:
 
     held = [counted(each, sentence) for each in claim.quantities]
     return any(places and all(map(is_inside, places)) for places in held)
+
+
+def is_of_whole(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim says of a part what is said of the whole.
+
+    "The balcony has 640 seats" of "640 seats, 120 of them on the balcony".
+    """
+    item = clauses(sentence, _ITEM)
+    rest = uncounted(claim, sentence)
+    parts = {item(each) for each in rest if _OF_THEM.match(sentence.text, each.end)}
+    wholes = {item(place) for each in claim.quantities for place in counted(each, sentence)}
+    held = [{item(place) for place in sentence.find(word)} for word in claim.content]
+    return bool(wholes - parts) and any(places and places <= parts for places in held)
 
 
 def lacks_each(claim: Reading, sentence: Reading) -> bool:

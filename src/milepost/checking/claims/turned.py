@@ -16,6 +16,7 @@ from milepost.checking.claims.vocabulary import (
     OPPOSITES,
     SAYING,
     TRYING,
+    UNIVERSAL,
     is_past_form,
     is_verb,
 )
@@ -158,12 +159,21 @@ def replaced(claim: Reading, sentence: Reading) -> bool:
 
 
 def is_ahead(claim: Reading, sentence: Reading) -> bool:
-    """Whether a claim says to be done what a sentence says will be, or was tried or agreed."""
-    return any(
-        _is_done(word, claim) and places and all(_is_ahead(place, sentence) for place in places)
-        for word in claim.content
-        if (places := sentence.find(word))
-    )
+    """Whether a claim says to be done what a sentence says will be, or was tried or agreed.
+
+    Where it has a number or "all", what the clause with that says: "plans to plant 90 trees, of
+    which 10 are planted".
+    """
+    clause = clauses(sentence, _CLAUSE)
+    near = {clause(each) for own in claim.quantities for each in counted(own, sentence)}
+    every = [word for word in claim.words if word.text.lower() in UNIVERSAL]
+    near |= {clause(place) for word in every for place in sentence.find(word)}
+    for word in claim.content:
+        places = sentence.find(word)
+        places = [place for place in places if clause(place) in near] or places
+        if _is_done(word, claim) and places and all(_is_ahead(place, sentence) for place in places):
+            return True
+    return False
 
 
 def is_over(claim: Reading, sentence: Reading) -> bool:
@@ -257,10 +267,12 @@ def is_split(claim: Reading, sentence: Reading) -> bool:
         return False
     rest = [word for word in sentence.content if not claim.find(word)]
     rivals = [*rest, *uncounted(claim, sentence)]
+    equal = {clause(word) for word in sentence.words if word.base == "be"}  # "the first is Rome"
 
     def has_rival(places: Sequence[Word | Quantity], part: Word | Quantity, before: bool) -> bool:
         return any(
-            clause(rival) == clause(place) and (rival.start < place.start) == before
+            clause(rival) == clause(place)
+            and ((rival.start < place.start) == before or clause(rival) in equal)
             for rival in rivals
             if isinstance(rival, type(part))
             for place in places

@@ -145,7 +145,7 @@ TRYING = frozenset(
 )
 """Stems of verbs that say of what follows their "to" that it is not done yet."""
 
-AHEAD = frozenset(map(base, "about go set due schedule suppose".split()))
+AHEAD = frozenset(map(base, "be about go set due schedule suppose".split()))
 """Stems of words that say so of what follows a "to" directly behind them."""
 
 SAYING = frozenset(
@@ -179,6 +179,11 @@ FRAMES = {
         r"|assuming|in the event)\b|(?:^|[,;:] )subject to\b",
         re.IGNORECASE,
     ),
+    "belief": late(
+        r"\b(?:is|are|was|were|be|been) (?:\w+ly )?(?:thought|believed|said|alleged|suspected"
+        r"|supposed|assumed|rumou?red|claimed|feared) to\b",
+        re.IGNORECASE,
+    ),
     "disbelief": late(
         r"\b(?:den(?:y|ies|ied)|myths?|falsely|hoax|wrong to|incorrect(?:ly)? (?:to|that|stat\w+)"
         r"|untrue|misconception|no evidence|not true|rejects?|rejected|true or false"
@@ -187,6 +192,9 @@ FRAMES = {
     ),
 }
 """What makes of a statement another one, if it stands on one side alone."""
+
+DOUBTS = frozenset(["belief", "disbelief"])
+"""The frames of what is not said to be so."""
 
 LIGHT_VERBS = frozenset(
     """
