@@ -234,6 +234,11 @@ def test_numbers_and_dates_of_other_languages(sentence: str, same: str, other: s
         ("It was paid by Lund and run by Oslo.", "Oslo ran it.", "supported"),
         ("The mayor's deputy opened the school.", "The mayor opened the school.", "related"),
         ("Lund's success opened markets.", "Lund opened markets.", "supported"),
+        ("Guests are advised to lock the gate.", "Guests must lock the gate.", "related"),
+        ("Guests are advised to lock the gate.", "Guests are told to lock the gate.", "supported"),
+        ('"The gate is ugly," she said.', "The gate is ugly.", "related"),
+        ("The former owners had the use of it.", "The owners have the use of it.", "related"),
+        ("There were 9 ferries and 3 yachts.", "There were more yachts than ferries.", "related"),
         ("Critics say that the gate is ugly.", "Lund says that the gate is ugly.", "related"),
         ("Critics say that the gate is ugly.", "Critics say the gate is ugly.", "supported"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from milepost.checking.claims.reading import Reading, Word
@@ -16,6 +17,7 @@ _SAYS = frozenset(
     believe believes believed think thinks thought insist insists insisted
     """.split()
 )
+_QUOTED = re.compile(r"[\"“][^\"“”]+[\"”]")
 _SOURCES = frozenset(
     map(base, "report study author article document paper text page source note guide".split())
 )
@@ -56,6 +58,19 @@ def is_said_by_another(claim: Reading, sentence: Reading) -> bool:
     """
     own, there = _speakers(claim) - _SOURCES, _speakers(sentence)
     return bool(own and there) and not own & there
+
+
+def is_quoted(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim tells as a fact what somebody is quoted with."""
+    spans = [found.span() for found in _QUOTED.finditer(sentence.text)]
+
+    def is_inside(place: Word) -> bool:
+        return any(low < place.start < high for low, high in spans)
+
+    says = any(word.text.lower() in _SAYS and not is_inside(word) for word in sentence.words)
+    if not says or _SAYS & {word.text.lower() for word in claim.words}:
+        return False
+    return all(is_inside(place) for word in claim.content for place in sentence.find(word))
 
 
 def _speakers(reading: Reading) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from milepost.checking.claims.agents import has_other_agent, is_owner, is_said_by_another
+from milepost.checking.claims.agents import has_other_agent, is_owner, is_quoted, is_said_by_another
 from milepost.checking.claims.conflicts import (
     conflicts,
     denied_alone,
@@ -25,6 +25,8 @@ from milepost.checking.claims.counted import (
 from milepost.checking.claims.names import adds_another, is_name_of_two, renamed, retitled
 from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import (
+    compares_alone,
+    is_advice,
     is_ahead,
     is_crossed,
     is_mirrored,
@@ -77,6 +79,9 @@ ROLES = (
     is_owner,
     is_said_by_another,
     is_of_whole,
+    is_quoted,
+    is_advice,
+    compares_alone,
 )
 """What says that a sentence with all words of a claim says something else."""
 _OTHERS = (*ATTACHED, *ROLES, lacks_each)

@@ -131,6 +131,9 @@ def _prefixed(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
 
 def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     for word, other in opposed(claim, sentence):
+        before = [each for each in claim.words[max(0, word.at - 3) : word.at] if each.is_content]
+        if before and not sentence.find(before[-1]):
+            continue  # the sentence says it of something else
         # "The total increased, with a decrease in costs" says both.
         if not sentence.by_base.keys() & OPPOSITES[other.base]:
             yield Conflict("opposite", span_of(word), span_of(other))

@@ -44,12 +44,24 @@ _BESIDE = frozenset(["be", "have", "not", "also", "soon", "now"])  # stems besid
 
 _ENDED = re.compile(
     r"\b(?:formerly|previously|originally|initially|at first|in the past|until|till"
+    r"|former|previous(?! (?:year|quarter|month|week|day|period)s?\b)"
     r"|before (?:\d{4}|then)|from \d{4} to \d{4}"
     r"|(?<=\w )once(?! (?:a|an|per|every|the|it)\b)"
     r"|(?P<habit>(?<!is )(?<!are )(?<!be )(?<!been )(?<!was )(?<!were )(?<!being )used to))\b",
     re.IGNORECASE,
 )
 """What says of a state in the past that it ended."""
+_DUTY = re.compile(
+    r"\b(?:must|shall|ha(?:ve|s|d) to|requir\w+|oblig\w+|mandatory|compulsory|needs? to)\b", re.I
+)
+_ADVICE = re.compile(
+    r"\b(?:should|ought|advis\w+|recommend\w*|suggest\w*|encourag\w+|urge[sd]?|ideally)\b", re.I
+)
+_COMPARED = re.compile(
+    r"\b(?:than|compare[ds]?|comparison|versus|against|unlike|whereas|while|exceed\w*|more|less|fewer"
+    r"|most|least|as|\w+er|\w+est)\b",
+    re.I,
+)
 _WAS = frozenset(["was", "were", "had", "did"])
 _PRESENT = frozenset("am is are be being been have has do does done".split())
 
@@ -192,6 +204,20 @@ def is_over(claim: Reading, sentence: Reading) -> bool:
         for word in claim.words
         if (places := sentence.by_base.get(word.base, ()))
     )
+
+
+def is_advice(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim has "must" where a sentence has "should"."""
+    has_duty = [_DUTY.search(each.text) is not None for each in (claim, sentence)]
+    return has_duty == [True, False] and _ADVICE.search(sentence.text) is not None
+
+
+def compares_alone(claim: Reading, sentence: Reading) -> bool:
+    """Whether a claim compares two things, and a sentence with both compares nothing."""
+    than = next((word for word in claim.words if word.base == "than"), None)
+    if than is None or any(0 <= each.start - than.end < 3 for each in claim.quantities):
+        return False
+    return _COMPARED.search(sentence.text) is None
 
 
 def _is_past(word: Word) -> bool:
