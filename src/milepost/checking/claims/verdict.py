@@ -23,7 +23,7 @@ MIN_COVERAGE = 0.8
 """Share of a claim's words that a sentence, those beside it and the heading have to have to support
 it."""
 
-MIN_SHARED = 0.6
+MIN_SHARED = 0.77
 """Share of its words that the sentence itself has to have to support it."""
 
 MIN_CONFLICT = 0.65
