@@ -141,6 +141,13 @@ def reworded(data: Path) -> Iterator[Row]:
             yield _row(row["question"], paragraph, label, "reworded", row["split"])
 
 
+def hurried() -> Iterator[Row]:
+    """Claims of a hurried reader beside their whole text."""
+    for row in objects(ROOT / "data" / "claims" / "hurried.jsonl.gz"):
+        for each in row["claims"]:
+            yield _row(each["claim"], row["text"], each["label"], "hurried", row["split"])
+
+
 @cache
 def _texts(data: Path) -> dict[str, str]:
     squad = objects(data / "tasks" / "squad_articles" / "documents.jsonl.gz")
@@ -242,7 +249,8 @@ def main() -> None:
     parser.add_argument("--extra", type=Path, default=Path("none"))
     args = parser.parse_args()
     ours = [written(args.data, source) for source in ("written", "pairs")]
-    found = claims(args.data), *(own for own, _ in ours), extra_claims(args.extra)
+    known = claims(args.data), hurried(), *(own for own, _ in ours)
+    found = *known, extra_claims(args.extra)
     write(args.out / "claims.jsonl.gz", chain(*found))
     asked = answers(args.data, args.questions), reworded(args.data), *(own for _, own in ours)
     write(args.out / "answers.jsonl.gz", chain(*asked, extra_answers(args.extra)))
