@@ -7,8 +7,8 @@ unanswered), each row with a ``split``. Whole sources of claims (``LEFT_OUT``) a
 judge says of them shows what carries over. Of the others one row in ten is "dev", together with
 all rows of the same evidence.
 
-``data/claims`` and ``data/reworded`` have claims and questions of this project about texts of
-``shared/data``.
+``data/claims`` and ``data/reworded`` have claims and questions of this project, most of them about
+texts of ``shared/data``.
 
 Unanswered are the near misses of SQuAD 2.0, beside their paragraph and beside another one of the
 article that has their words, and questions in which a rule replaced a name or number

@@ -144,7 +144,7 @@ def _documents(
     if len(first) == 1:  # curves around their mean would be rounding errors, which trees memorise
         landmark = np.zeros(1, np.float32)
     best = np.maximum.reduceat(score, first)
-    top = np.argsort(-score, kind="stable")[:_BEST]
+    top = highest(score, _BEST)
     holders = scope.document_offsets.searchsorted(top, side="right") - 1
     held = np.bincount(holders, minlength=len(first)) / len(top)
     return {
@@ -159,6 +159,18 @@ def _documents(
         "document sentence length": sentence[own],
         "documents": np.full(len(rows), np.log(len(first))),
     }
+
+
+def highest(
+    scores: NDArray[np.float32], most: int, among: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return the numbers of the ``most`` highest scores, best first, without sorting all."""
+    numbers = np.arange(len(scores)) if among is None else np.flatnonzero(among)
+    lost = -scores[numbers]
+    if len(numbers) > most:
+        high = lost <= np.partition(lost, most - 1)[most - 1]
+        numbers, lost = numbers[high], lost[high]
+    return numbers[np.argsort(lost, kind="stable")[:most]]
 
 
 def _cover(scope: Scope) -> tuple[NDArray[np.float32], ...]:

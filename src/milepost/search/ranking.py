@@ -55,7 +55,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._numpy import NDArray, np
-from milepost.search.features import FEATURES, features
+from milepost.search.features import FEATURES, features, highest
 from milepost.search.fusion import Fused, Fusion, Reranking, fuse
 from milepost.search.lexical import windowed
 from milepost.search.query import Query
@@ -215,7 +215,7 @@ def rank(
         offset, slope = ranking.fusion.odds
         base = (offset + slope * fused.score).astype(np.float32)
     else:
-        rows = np.sort(_best(fused.score, among))
+        rows = np.sort(highest(fused.score, LEARNED_TOP, among))
         columns = features(scope, fused, rows)
         learned = Learned(ranking.trees, ranking.fusion.base_score_weight, rows, columns)
         scores = learned_score(learned.trees, learned.weights, columns)
@@ -231,21 +231,23 @@ def rank(
     if bound is not None:  # else no text is read
         lowered["name"] = lacks_name(scope, query.question)
         lost[lowered["name"]] = _LOST["name"]
-        for kind, which in rivals(texts, query.terms, _best(base - lost, among)).items():
+        for kind, which in rivals(
+            texts, query.terms, highest(base - lost, LEARNED_TOP, among)
+        ).items():
             lowered[kind] = which
             lost[which] += _LOST[kind]
     base -= lost
     landmarks = fused.known * fused.landmarks[0]
     score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     if bound is not None:
-        reread = rerank(texts, _best(base, among), bound)
+        reread = rerank(texts, highest(base, LEARNED_TOP, among), bound)
         added = reranked(reread.cosines, scope.document_offsets, numbers.rerank, fused.known)
         says = answered(reread)
         score, numbers = score + added, numbers.reranked
     logit = numbers.mark[0] * landmarks + numbers.mark[1] * (score + lost) - lost
     asks = np.zeros(len(base), np.float32)
     if bound is not None and "question" not in query.terms:
-        for question in answered_behind(texts, _best(logit, among)):
+        for question in answered_behind(texts, highest(logit, LEARNED_TOP, among)):
             asks[question] -= _ASKS
             asks[question + 1] += max(0.0, logit[question] - logit[question + 1])
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
@@ -298,16 +300,6 @@ def size_odds(lengths: NDArray[np.int64], numbers: Sequence[int] | slice) -> flo
     share = float(lengths[numbers].sum()) / max(1.0, float(lengths.sum()))
     share = min(max(share, _SMALLEST), _LARGEST)
     return math.log(share / (1.0 - share))
-
-
-def _best(scores: NDArray[np.float32], among: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """Return the numbers of the sentences that get a learned score, best first."""
-    numbers = np.arange(len(scores)) if among is None else np.flatnonzero(among)
-    lost = -scores[numbers]
-    if len(numbers) > LEARNED_TOP:  # to sort all would take most of the time
-        high = lost <= np.partition(lost, LEARNED_TOP - 1)[LEARNED_TOP - 1]
-        numbers, lost = numbers[high], lost[high]
-    return numbers[np.argsort(lost, kind="stable")[:LEARNED_TOP]]
 
 
 def learned_score(

@@ -6,17 +6,11 @@ import re
 from collections.abc import Sequence
 
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import OFFICES, base
+from milepost.checking.claims.vocabulary import OFFICES, SAYING, base
 
 _REACH = 4  # words behind "by" that may name who does it, at most
 _BEFORE = 3  # words in front of it among which the verb is, and in front of "says" who says it
 _POSSESSIVE = ("'s", "’s")
-_SAYS = frozenset(
-    """
-    say says said stated announced announces claimed argues argued warns warned predicts predicted
-    believe believes believed think thinks thought insist insists insisted
-    """.split()
-)
 _QUOTED = re.compile(r"[\"“][^\"“”]+[\"”]")
 _SOURCES = frozenset(
     map(base, "report study author article document paper text page source note guide".split())
@@ -67,8 +61,8 @@ def is_quoted(claim: Reading, sentence: Reading) -> bool:
     def is_inside(place: Word) -> bool:
         return any(low < place.start < high for low, high in spans)
 
-    says = any(word.text.lower() in _SAYS and not is_inside(word) for word in sentence.words)
-    if not says or _SAYS & {word.text.lower() for word in claim.words}:
+    says = any(word.text.lower() in SAYING and not is_inside(word) for word in sentence.words)
+    if not says or SAYING & {word.text.lower() for word in claim.words}:
         return False
     return all(is_inside(place) for word in claim.content for place in sentence.find(word))
 
@@ -78,7 +72,7 @@ def _speakers(reading: Reading) -> set[str]:
     stems: set[str] = set()
     for word in reading.words:
         near: Sequence[Word] = ()
-        if word.text.lower() in _SAYS:
+        if word.text.lower() in SAYING:
             near = reading.words[max(0, word.at - _BEFORE) : word.at]
         elif word.base == "accord":
             near = reading.words[word.at + 1 : word.at + 1 + _REACH]

@@ -22,16 +22,14 @@ from milepost.checking.claims.counted import (
     joins_items,
     lacks_each,
 )
+from milepost.checking.claims.modality import is_advice, is_ahead, is_framed, is_over
 from milepost.checking.claims.names import adds_another, is_name_of_two, renamed, retitled
 from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.turned import (
     compares_alone,
-    is_advice,
-    is_ahead,
     is_crossed,
     is_mirrored,
     is_of_another,
-    is_over,
     is_reversed,
     is_split,
     is_turned,
@@ -39,7 +37,6 @@ from milepost.checking.claims.turned import (
 )
 from milepost.checking.claims.values import Conflict
 from milepost.checking.claims.vocabulary import (
-    DOUBTS,
     EXCLUSIVE,
     OTHERS,
     POSSIBLE,
@@ -47,12 +44,6 @@ from milepost.checking.claims.vocabulary import (
     TENTATIVE,
     UNIVERSAL,
 )
-
-
-def is_framed(claim: Reading, sentence: Reading) -> bool:
-    """Whether a sentence doubts what it says, and the claim does not."""
-    return bool((sentence.frames - claim.frames) & DOUBTS)
-
 
 ATTACHED = (
     is_of_another,

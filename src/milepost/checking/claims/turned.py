@@ -11,17 +11,9 @@ from operator import attrgetter
 from milepost.checking.claims.names import is_name_of_two
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import (
-    AHEAD,
-    OPPOSITES,
-    SAYING,
-    TRYING,
-    UNIVERSAL,
-    is_past_form,
-    is_verb,
-)
+from milepost.checking.claims.vocabulary import OPPOSITES, is_verb
 
-_CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
+CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
 _SENTENCE = re.compile(
     r";\s|,\s(?:and|but|though|while|so|yet|because|since)\b|\b(?:although|whereas)\b"
 )
@@ -40,30 +32,11 @@ _AGENT = 4  # words behind "by", at most
 _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
 
-_BESIDE = frozenset(["be", "have", "not", "also", "soon", "now"])  # stems beside "will"
-
-_ENDED = re.compile(
-    r"\b(?:formerly|previously|originally|initially|at first|in the past|until|till"
-    r"|former|previous(?! (?:year|quarter|month|week|day|period)s?\b)"
-    r"|before (?:\d{4}|then)|from \d{4} to \d{4}"
-    r"|(?<=\w )once(?! (?:a|an|per|every|the|it)\b)"
-    r"|(?P<habit>(?<!is )(?<!are )(?<!be )(?<!been )(?<!was )(?<!were )(?<!being )used to))\b",
-    re.IGNORECASE,
-)
-"""What says of a state in the past that it ended."""
-_DUTY = re.compile(
-    r"\b(?:must|shall|ha(?:ve|s|d) to|requir\w+|oblig\w+|mandatory|compulsory|needs? to)\b", re.I
-)
-_ADVICE = re.compile(
-    r"\b(?:should|ought|advis\w+|recommend\w*|suggest\w*|encourag\w+|urge[sd]?|ideally)\b", re.I
-)
 _COMPARED = re.compile(
     r"\b(?:than|compare[ds]?|comparison|versus|against|unlike|whereas|while|exceed\w*|more|less|fewer"
     r"|most|least|as|\w+er|\w+est)\b",
     re.I,
 )
-_WAS = frozenset(["was", "were", "had", "did"])
-_PRESENT = frozenset("am is are be being been have has do does done".split())
 
 
 def have_changed(claim: Reading, sentence: Reading, word: str, other: str = "") -> bool:
@@ -170,83 +143,12 @@ def replaced(claim: Reading, sentence: Reading) -> bool:
     return False
 
 
-def is_ahead(claim: Reading, sentence: Reading) -> bool:
-    """Whether a claim says to be done what a sentence says will be, or was tried or agreed.
-
-    Where it has a number or "all", what the clause with that says: "plans to plant 90 trees, of
-    which 10 are planted".
-    """
-    clause = clauses(sentence, _CLAUSE)
-    near = {clause(each) for own in claim.quantities for each in counted(own, sentence)}
-    every = [word for word in claim.words if word.text.lower() in UNIVERSAL]
-    near |= {clause(place) for word in every for place in sentence.find(word)}
-    for word in claim.content:
-        places = sentence.find(word)
-        places = [place for place in places if clause(place) in near] or places
-        if _is_done(word, claim) and places and all(_is_ahead(place, sentence) for place in places):
-            return True
-    return False
-
-
-def is_over(claim: Reading, sentence: Reading) -> bool:
-    """Whether a claim says of today what a sentence says of a time that ended.
-
-    "The mill is a prison" of "the mill was formerly a prison".
-    """
-    ended = _ENDED.search(sentence.text)
-    if not ended or _ENDED.search(claim.text) or _WAS & {each.text.lower() for each in claim.words}:
-        return False
-    if ended["habit"]:
-        verb = next((word for word in sentence.words if word.start >= ended.end()), None)
-        return verb is not None and any(word.base == verb.base for word in claim.words)
-    return any(
-        places and not _is_past(word) and all(map(_is_past, places))
-        for word in claim.words
-        if (places := sentence.by_base.get(word.base, ()))
-    )
-
-
-def is_advice(claim: Reading, sentence: Reading) -> bool:
-    """Whether a claim has "must" where a sentence has "should"."""
-    has_duty = [_DUTY.search(each.text) is not None for each in (claim, sentence)]
-    return has_duty == [True, False] and _ADVICE.search(sentence.text) is not None
-
-
 def compares_alone(claim: Reading, sentence: Reading) -> bool:
     """Whether a claim compares two things, and a sentence with both compares nothing."""
     than = next((word for word in claim.words if word.base == "than"), None)
     if than is None or any(0 <= each.start - than.end < 3 for each in claim.quantities):
         return False
     return _COMPARED.search(sentence.text) is None
-
-
-def _is_past(word: Word) -> bool:
-    form = word.text.lower()
-    return form.endswith("ed") or (is_past_form(form) and form not in _PRESENT)
-
-
-def _is_done(word: Word, reading: Reading) -> bool:
-    before = {each.base for each in reading.words[max(0, word.at - 2) : word.at]}
-    return (_is_past(word) or "have" in before) and not _is_ahead(word, reading)
-
-
-def _is_ahead(word: Word, reading: Reading) -> bool:
-    """Whether a verb stands behind "will", somebody's "would", or "to" and a verb of trying."""
-    before = list(reversed(reading.words[max(0, word.at - 6) : word.at]))
-    while before and (before[0].base in _BESIDE or before[0].text.endswith("ly")):
-        del before[0]
-    if not before:
-        return False
-    first = before[0].text.lower()
-    if first == "would":
-        return any(each.base in SAYING for each in reading.words[: before[0].at])
-    return first in ("will", "won't") or (
-        first == "to"
-        and (
-            any(each.base in TRYING for each in before[1:5])
-            or any(each.base in AHEAD for each in before[1:2])
-        )
-    )
 
 
 def _sides(reading: Reading, between: str) -> list[set[str]]:
@@ -263,7 +165,7 @@ def is_of_another(claim: Reading, sentence: Reading) -> bool:
     in its place: "Hale led" of "Ruiz led the trial, and Hale reviewed it", "opened in 1990" of
     "opened in 1980, and closed in 1990".
     """
-    clause = clauses(sentence, _CLAUSE)
+    clause = clauses(sentence, CLAUSE)
     own = {clause(word) for word in sentence.content if not claim.find(word)}
     spoken = [(word, held) for word in claim.content if (held := sentence.find(word))]
     names = [each for each in spoken if any(place.is_name for place in each[1])]

@@ -149,15 +149,13 @@ AHEAD = frozenset(map(base, "be about go set due schedule suppose".split()))
 """Stems of words that say so of what follows a "to" directly behind them."""
 
 SAYING = frozenset(
-    map(
-        base,
-        """
-        say announce promise warn claim predict report hope believe think fear state tell argue
-        forecast assure
-        """.split(),
-    )
+    """
+    say says said stated announced announces claimed argues argued warns warned predicts predicted
+    believe believes believed think thinks thought insist insists insisted promised hoped feared
+    told expected assured
+    """.split()
 )
-"""Stems of verbs behind which "would" says what is not done yet."""
+"""Words behind which somebody's opinion stands, and "would" is not done yet."""
 
 LACKING = (
     *("exclusive of", "devoid of", "bereft of", "free of", "free from", "exempt from"),
