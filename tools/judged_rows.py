@@ -31,7 +31,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from random import Random
 
@@ -148,6 +148,23 @@ def hurried() -> Iterator[Row]:
             yield _row(each["claim"], row["text"], each["label"], "hurried", row["split"])
 
 
+def twins() -> tuple[list[Row], list[Row]]:
+    """Claims and questions beside two versions of one text, which differ in what they say."""
+    both: tuple[list[Row], list[Row]] = [], []
+    for row in objects(ROOT / "data" / "claims" / "twins.jsonl.gz"):
+        own, part = {"a": row["a"], "b": row["b"]}, row["split"]
+        for claim, (version, other) in product(row["claims"], (("a", "b"), ("b", "a"))):
+            labels = {version: "supported", other: claim[f"{version}_in_{other}"]}
+            both[0].extend(
+                _row(claim[version], own[each], label, "twin-claims", part)
+                for each, label in labels.items()
+            )
+        for question, version in product(row["questions"], own):
+            label = "answered" if version == question["answered_by"] else "unanswered"
+            both[1].append(_row(question["question"], own[version], label, "twin-questions", part))
+    return both
+
+
 @cache
 def _texts(data: Path) -> dict[str, str]:
     squad = objects(data / "tasks" / "squad_articles" / "documents.jsonl.gz")
@@ -248,7 +265,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=ROOT / "scratch" / "questions")
     parser.add_argument("--extra", type=Path, default=Path("none"))
     args = parser.parse_args()
-    ours = [written(args.data, source) for source in ("written", "pairs")]
+    ours = [*(written(args.data, source) for source in ("written", "pairs")), twins()]
     known = claims(args.data), hurried(), *(own for own, _ in ours)
     found = *known, extra_claims(args.extra)
     write(args.out / "claims.jsonl.gz", chain(*found))

@@ -74,9 +74,14 @@ TEXTS = [
 ]
 """Texts of the word pieces, one empty, one with a special token written out, one long."""
 
-KINDS = ("bert", "modernbert", "xlm-roberta", "llama", "mistral", "qwen2", "qwen3")
+KINDS = ("bert", "modernbert", "xlm-roberta", "mpnet", "llama", "mistral", "qwen2", "qwen3")
 CAUSAL = ("llama", "mistral", "qwen2", "qwen3")
-_FAMILY = {"bert": "wordpiece", "modernbert": "bytes", "xlm-roberta": "unigram"}
+_FAMILY = {
+    "bert": "wordpiece",
+    "mpnet": "wordpiece",
+    "modernbert": "bytes",
+    "xlm-roberta": "unigram",
+}
 _SPECIALS = {
     "wordpiece": {
         "unk_token": "[UNK]",

@@ -18,6 +18,7 @@ from support.tiny_models import tiny_folder, tiny_tokenizer
     ("kind", "bos_token", "landmark"),
     [
         ("bert", "[CLS]", "[SEP]"),
+        ("mpnet", "[CLS]", "[SEP]"),
         ("xlm-roberta", "<s>", "</s>"),
         ("mistral", "<s>", "</s>"),
         ("qwen2", "", "<|endoftext|>"),

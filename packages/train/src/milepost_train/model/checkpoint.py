@@ -237,7 +237,9 @@ def _by_transformers(
     folder: Path, bidirectional: bool, attention: str, name: str, weights: dict[str, Any]
 ) -> LandmarkEncoder:
     """Load a folder with ``transformers``; adapters record ``name`` as their base."""
-    network = load_network(folder, attn_implementation=attention, **weights)
+    if attention != "sdpa":  # which transformers takes by itself where the network has it
+        weights = {**weights, "attn_implementation": attention}
+    network = load_network(folder, **weights)
     network.name_or_path = name
     try:
         backbone = HuggingFace(network, bidirectional=bidirectional)

@@ -44,6 +44,7 @@ from milepost_train.objectives.base import (
 from milepost_train.settings import JudgeStage, RerankStage
 
 _ANSWERED = len(CLAIM_VERDICTS)
+_TOGETHER = 16  # rows of a judge's step that are read at once
 
 
 class Judge:
@@ -82,23 +83,32 @@ class Judge:
 
     def step(self, encode: Encode, random: Random) -> dict[str, float]:
         """See ``Objective``."""
-        drawn = self.draw(random)
+        drawn = sorted(self.draw(random), key=lambda each: sum(map(len, each[1])))
+        said = {"loss": 0.0, "floor": 0.0, "spread": 0.0, "right": 0.0}
+        # Rows of like length together: most of a batch of all lengths is padding.
+        for start in range(0, len(drawn), _TOGETHER):
+            part = drawn[start : start + _TOGETHER]
+            for name, value in self._part(encode, part, len(part) / len(drawn)).items():
+                said[name] += value
+        return said
+
+    def _part(
+        self, encode: Encode, drawn: list[tuple[Judged, list[NDArray[np.int32]]]], share: float
+    ) -> dict[str, float]:
+        """The gradient of some rows and what is logged of them, weighed by their share."""
         windows = [window for _, window in drawn]
+        labels = [row.label for row, _ in drawn]
         owners = [(row, place) for row, each in enumerate(windows) for place in range(len(each))]
         batch = assemble(windows, owners, self.material.bos_id, self.material.landmark)
         vectors = encode(batch)
         fronts = torch.from_numpy(np.flatnonzero(batch.owners[:, 1] == 0)).to(vectors.device)
         assert self.material.verdicts is not None
         odds = self.material.verdicts(vectors[fronts].float())
-        loss, right = verdict_loss(odds, [row.label for row, _ in drawn])
-        loss.backward()
-        flat, _ = verdict_loss(torch.zeros_like(odds), [row.label for row, _ in drawn])
-        return {
-            "loss": loss.item(),
-            "floor": flat.item(),
-            "spread": spread_of(vectors),
-            "right": right,
-        }
+        loss, right = verdict_loss(odds, labels)
+        (loss * share).backward()
+        flat, _ = verdict_loss(torch.zeros_like(odds), labels)
+        found = {"loss": loss.item(), "floor": flat.item(), "spread": spread_of(vectors)}
+        return {name: share * value for name, value in (*found.items(), ("right", right))}
 
 
 def need_verdicts(material: Material) -> None:
