@@ -52,6 +52,8 @@ QUESTIONS = {"answerable": "answered", "near": "unanswered"}
 DEV_SHARE = 0.1
 AROUND = 700
 """Characters on each side of evidence in texts without paragraphs."""
+SHORT = 700
+"""Characters of a short text of twins."""
 
 _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b|\b\d[\d,.]*\b")
 
@@ -153,15 +155,18 @@ def twins() -> tuple[list[Row], list[Row]]:
     both: tuple[list[Row], list[Row]] = [], []
     for row in objects(ROOT / "data" / "claims" / "twins.jsonl.gz"):
         own, part = {"a": row["a"], "b": row["b"]}, row["split"]
+        source = "twin" if len(row["a"]) > SHORT else "short-twin"
         for claim, (version, other) in product(row["claims"], (("a", "b"), ("b", "a"))):
             labels = {version: "supported", other: claim[f"{version}_in_{other}"]}
             both[0].extend(
-                _row(claim[version], own[each], label, "twin-claims", part)
+                _row(claim[version], own[each], label, f"{source}-claims", part)
                 for each, label in labels.items()
             )
         for question, version in product(row["questions"], own):
             label = "answered" if version == question["answered_by"] else "unanswered"
-            both[1].append(_row(question["question"], own[version], label, "twin-questions", part))
+            both[1].append(
+                _row(question["question"], own[version], label, f"{source}-questions", part)
+            )
     return both
 
 

@@ -15,6 +15,7 @@ from milepost.checking.claims.reading import read
         ("a third of it", "33 percent"), ("two dozen", "24"), ("one in five", "20 %"),
         ("150 basis points", "1.5 percentage points"), ("USD 4.5 billion", "US$4,500 million"),
         ("Q3 2024", "the third quarter of 2024"), ("FY23", "fiscal year 2023"),
+        ("third-quarter 2020 sales", "Q3 2020"), ("first-half 2020 results", "H1 2020"),
         ("3 × 10^5 cells", "300,000 cells"), ("10⁶ bees", "1 million bees"), ("1e-3", "0.001"),
         ("2 1/2 cups", "2½ cups"), ("½ cup", "0.5 cup"), ("1/3 of it", "a third of it"),
         ("half a million", "500,000"), ("5-fold", "fivefold"), ("noon", "12:00"),

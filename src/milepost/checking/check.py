@@ -16,21 +16,13 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
 
-from milepost.checking.claims import (
-    AROUND,
-    LONGEST,
-    judge,
-    noted,
-    why_not,
-    with_lead_in,
-)
+from milepost.checking.claims import AROUND, LONGEST, judge, noted, why_not, with_lead_in
 from milepost.checking.claims.reading import read as read_words
 from milepost.checking.places import (
     MAX_PLACES,
     Found,
     checked,
     in_place,
-    near_result,
     notes_of,
     place_of,
     stored_places,
@@ -40,14 +32,7 @@ from milepost.documents.sentences import split
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
 from milepost.language.lists import marker_of
-from milepost.quotes import (
-    Folded,
-    copied_rows,
-    fold,
-    near,
-    occurrences,
-    stripped,
-)
+from milepost.quotes import Folded, copied_rows, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.passages import with_tables
 from milepost.search.quoted import (
@@ -172,7 +157,7 @@ def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckR
     if rows:
         return checked(given, "verbatim", stored_places(snapshot, rows[:MAX_PLACES]))
     best = sorted(apart.values(), key=lambda place: -place[1].similarity)[:NEAR_PLACES]
-    return noted(near_result(given, stored_places(snapshot, best)), _around(snapshot, best))
+    return noted(checked(given, "near", stored_places(snapshot, best)), _around(snapshot, best))
 
 
 def _around(snapshot: Snapshot, held: Sequence[Found]) -> list[str]:
@@ -220,7 +205,6 @@ def _judged(
     reranker: Callable[[], LandmarkReranker | None],
     likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
-    """Judge one sentence by what a search found."""
     passages, marks = _with_context(snapshot, result.passages)
     judged = judge(given.text, passages, partial(said, reranker, given.text))
     about = likely(result.passages)
@@ -231,8 +215,7 @@ def _judged(
     verdict: Verdict = judged.verdict
     if verdict == "related" and not about:
         verdict = "not found"
-    held = () if judged.sentence is None or verdict == "related" else (judged.sentence,)
-    places = tuple(in_place(each, marks[each.document]) for each in held)
+    places = tuple(in_place(each, marks[each.document]) for each in (judged.sentence,) if each)
     return CheckResult(given.text, verdict, places, about, result.best_score, notes)
 
 
@@ -259,7 +242,6 @@ def _of_parts(
     result: SearchResult,
     likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
 ) -> CheckResult:
-    """Sum up the checks of a text's sentences."""
     verdicts = {each.verdict for each in parts}
     verdict: Verdict = "related" if verdicts != {"not found"} else "not found"
     if "contradicted" in verdicts:
@@ -275,13 +257,13 @@ def _of_parts(
     read = (each.passages[0] for each in parts if each.verdict == "related" and each.passages)
     about = {(each.document, each.start): each for each in (*likely(result.passages), *read)}
     passages = tuple(sorted(about.values(), key=lambda each: -each.score))
-    best = max((each.score for each in passages), default=0.0)
+    best = max(result.best_score, *(each.score for each in passages), 0.0)
     return CheckResult(
         text=given.text,
         verdict=verdict,
         places=tuple(places),
         passages=passages,
-        best_score=max(best, result.best_score),
+        best_score=best,
         notes=tuple(notes),
         parts=tuple(parts),
     )
@@ -354,13 +336,8 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
                 around[document.name, each.start] = wide
         if len(verbatim) >= MAX_PLACES:
             break
-    if verbatim:
-        held = checked(given, "verbatim", verbatim)
-    elif nearly:
-        nearly.sort(key=lambda place: -place.similarity)
-        held = near_result(given, nearly[:NEAR_PLACES])
-    else:
-        return None
-    if _is_exchanged(held):
+    chosen = verbatim or sorted(nearly, key=lambda place: -place.similarity)[:NEAR_PLACES]
+    held = checked(given, "verbatim" if verbatim else "near", chosen)
+    if not chosen or _is_exchanged(held):
         return None
     return noted(held, [around[each.document, each.start] for each in held.places])

@@ -58,13 +58,10 @@ def in_place(match: Match, marks: Sequence[Mark]) -> Match:
     )
 
 
-def near_result(given: Folded, held: Sequence[Match]) -> CheckResult:
-    """Say that a text stands nearly as it is at some places, and what kinds of words differ."""
-    return checked(given, "near", [with_kinds(given.text, place) for place in held])
-
-
 def checked(given: Folded, verdict: Verdict, held: Sequence[Match]) -> CheckResult:
-    """Say that a text stands at some places."""
+    """Say that a text stands at some places; where nearly, what kinds of words differ."""
+    if verdict == "near":
+        held = [with_kinds(given.text, place) for place in held]
     notes = notes_of(given) if verdict != "verbatim" else ()
     if len(held) == MAX_PLACES:
         notes = (*notes, f"the first {MAX_PLACES} places are given; there may be more")

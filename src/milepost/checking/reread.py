@@ -20,8 +20,7 @@ def said(
 
     Passages are ordered by what answers, which for claims is what is about them.
     """
-    reranker = loaded() if passages else None
-    if reranker is None:
+    if (reranker := loaded()) is None:
         return []
     found: list[Said] = []
     own = read(claim)

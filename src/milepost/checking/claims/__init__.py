@@ -9,12 +9,11 @@ from milepost.checking.claims.comparison import compare
 from milepost.checking.claims.joined import LONGEST, joined, with_lead_in
 from milepost.checking.claims.kinds import AROUND, noted, with_kinds
 from milepost.checking.claims.rewording import as_written
-from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
+from milepost.checking.claims.verdict import Said, judge, why_not
 
 __all__ = [
     "AROUND",
     "LONGEST",
-    "Judgement",
     "Said",
     "as_written",
     "compare",

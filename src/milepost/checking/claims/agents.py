@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.reading import Reading, Word, within
 from milepost.checking.claims.vocabulary import OFFICES, SAYING, base
 
 _REACH = 4  # words behind "by" that may name who does it, at most
@@ -57,14 +57,10 @@ def is_said_by_another(claim: Reading, sentence: Reading) -> bool:
 def is_quoted(claim: Reading, sentence: Reading) -> bool:
     """Whether a claim tells as a fact what somebody is quoted with."""
     spans = [found.span() for found in _QUOTED.finditer(sentence.text)]
-
-    def is_inside(place: Word) -> bool:
-        return any(low < place.start < high for low, high in spans)
-
-    says = any(word.text.lower() in SAYING and not is_inside(word) for word in sentence.words)
+    says = any(word.text.lower() in SAYING and not within(word, spans) for word in sentence.words)
     if not says or SAYING & {word.text.lower() for word in claim.words}:
         return False
-    return all(is_inside(place) for word in claim.content for place in sentence.find(word))
+    return all(within(place, spans) for word in claim.content for place in sentence.find(word))
 
 
 def _speakers(reading: Reading) -> set[str]:

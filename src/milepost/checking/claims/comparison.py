@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from milepost.checking.claims.agents import has_other_agent, is_owner, is_quoted, is_said_by_another
-from milepost.checking.claims.conflicts import (
-    conflicts,
-    denied_alone,
-    opposed,
-    unanswered,
-)
+from milepost.checking.claims.conflicts import conflicts, denied_alone, opposed, unanswered
 from milepost.checking.claims.counted import (
     counts_another,
     excepts,
@@ -24,7 +19,7 @@ from milepost.checking.claims.counted import (
 )
 from milepost.checking.claims.modality import is_advice, is_ahead, is_framed, is_over
 from milepost.checking.claims.names import adds_another, is_name_of_two, renamed, retitled
-from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.reading import Reading, Word, within
 from milepost.checking.claims.turned import (
     compares_alone,
     is_crossed,
@@ -122,8 +117,8 @@ def compare(
     missing = [word for word in claim.content if not _holds(word, claim, texts)]
     lost = [e for e in claim.quantities if not any(map(e.follows, sentence.quantities))]
     total = len(claim.content) + len(claim.quantities)
-    rest = [word for word in claim.content if not _inside(word.start, spans)]
-    numbers = [each for each in claim.quantities if not _inside(each.start, spans)]
+    rest = [word for word in claim.content if not within(word, spans)]
+    numbers = [each for each in claim.quantities if not within(each, spans)]
     own = sum(_holds(word, claim, (sentence,)) for word in rest) + sum(
         any(each.allows(other) for other in sentence.quantities) for each in numbers
     )
@@ -134,10 +129,6 @@ def compare(
         differing,
         any(word.is_name and not any(text.find(word) for text in texts) for word in rest),
     )
-
-
-def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(low <= start < high for low, high in spans)
 
 
 def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
@@ -162,26 +153,20 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     own = {word.text.lower() for word in claim.words}
     around = {word.text.lower() for text in texts for word in text.words}
     there = {word.text.lower() for word in sentence.words}
-    if own & EXCLUSIVE and not around & EXCLUSIVE:
-        return False
-    if own & UNIVERSAL and there & (EXCLUSIVE | OTHERS) - own:  # "any" of "only its", "all other"
-        return False
-    if _names_other(claim, sentence) and not there & PRONOUNS:
-        return False
-    if all(map(sentence.find, claim.content)) and sentence.frames - claim.frames:
-        return False
-    if "exception" in claim.frames - sentence.frames or any(opposed(claim, sentence)):
-        return False
-    if (
-        any(each(claim, texts) for each in RENAMED)
+    return not (
+        (own & EXCLUSIVE and not around & EXCLUSIVE)
+        or (own & UNIVERSAL and there & (EXCLUSIVE | OTHERS) - own)  # "any" of "only its"
+        or (_names_other(claim, sentence) and not there & PRONOUNS)
+        or (all(map(sentence.find, claim.content)) and sentence.frames - claim.frames)
+        or "exception" in claim.frames - sentence.frames
+        or any(opposed(claim, sentence))
+        or any(each(claim, texts) for each in RENAMED)
         or renamed(claim, texts[:1])
-        or any(each(claim, sentence) for each in _OTHERS)
-    ):
-        return False
-    if denied_alone(sentence, claim) or (there & TENTATIVE and not own & POSSIBLE):
-        return False
-    return (
-        not unanswered(claim, texts) and not replaced(claim, sentence) and _is_near(claim, sentence)
+        or any(each(claim, sentence) for each in (*_OTHERS, replaced))
+        or denied_alone(sentence, claim)
+        or (there & TENTATIVE and not own & POSSIBLE)
+        or unanswered(claim, texts)
+        or not _is_near(claim, sentence)
     )
 
 

@@ -10,7 +10,7 @@ from milepost.checking.claims.names import is_name_of_two
 from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.reading import Negation, Reading, Word
 from milepost.checking.claims.turned import have_changed, reordered
-from milepost.checking.claims.values import Conflict, span_of, values
+from milepost.checking.claims.values import Conflict, dated, replaced, span_of
 from milepost.checking.claims.vocabulary import OPPOSITES, QUANTIFIERS, base, is_prefixed
 from milepost.types import Span
 
@@ -30,7 +30,8 @@ def conflicts(
     A number that is ``near`` it is no difference, unless the same is counted.
     """
     found = chain(
-        values(claim, sentence, near),
+        replaced(claim, sentence, near),
+        dated(claim, sentence),
         _denials(claim, sentence),
         _prefixed(claim, sentence),
         _opposites(claim, sentence),
@@ -52,9 +53,9 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     for own, other, is_claim in ((claim, sentence, True), (sentence, claim, False)):
         for negation in own.negations:
             focus = _denied(negation, own, other)
-            if focus is None or answered(negation.scope, other) or own.frames != other.frames:
+            if focus is None or any(map(other.denies, negation.scope)):
                 continue
-            if _OTHERWISE.search(own.text) or _OTHERWISE.search(other.text):
+            if own.frames != other.frames or any(_OTHERWISE.search(e.text) for e in (own, other)):
                 continue
             if _bounds_date(negation, own) and not _bounds_date(negation, other):
                 continue
@@ -93,15 +94,10 @@ def _bounds_date(negation: Negation, reading: Reading) -> bool:
     )
 
 
-def answered(scope: Sequence[Word], other: Reading) -> bool:
-    """Whether a text denies one of some words too."""
-    return any(map(other.denies, scope))
-
-
 def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether a claim denies what no text denies."""
     return any(
-        negation.scope and not any(answered(negation.scope, text) for text in texts)
+        negation.scope and not any(any(map(text.denies, negation.scope)) for text in texts)
         for negation in claim.negations
     )
 
@@ -109,7 +105,7 @@ def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
 def denied_alone(sentence: Reading, claim: Reading) -> bool:
     """Whether a sentence denies a word of a claim that denies nothing of it."""
     return any(
-        any(map(claim.find, negation.scope)) and not answered(negation.scope, claim)
+        any(map(claim.find, negation.scope)) and not any(map(claim.denies, negation.scope))
         for negation in sentence.negations
     )
 
@@ -227,7 +223,7 @@ def _is_same_side(claim: Reading, at: int, sentence: Reading, there: int, *, las
             return True
         rest = sentence.text[sentence.words[there - 1].end :].lstrip()
         return not rest or rest[0] in ".,;:)("
-    if at < 0 or there < 0 or there >= len(sentence.words) or at >= len(claim.words):
+    if at < 0 or there < 0 or there >= len(sentence.words):
         return False
     return claim.words[at].base == sentence.words[there].base
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations, dropwhile, takewhile
 
 from milepost.checking.claims.quantity import Quantity, comparable
-from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.reading import Reading, Word, within
 from milepost.checking.claims.turned import clauses, counted, uncounted
 
 _ITEM = re.compile(r",\s|;\s|\band\b")
@@ -92,12 +92,8 @@ def is_of_last_year(claim: Reading, sentence: Reading) -> bool:
     has_date = any(each.kind == "date" for each in claim.quantities)
     if not spans or has_date or _EARLIER.search(claim.text):
         return False
-
-    def is_inside(place: Quantity) -> bool:
-        return any(low <= place.start < high for low, high in spans)
-
     held = [counted(each, sentence) for each in claim.quantities]
-    return any(places and all(map(is_inside, places)) for places in held)
+    return any(places and all(within(each, spans) for each in places) for places in held)
 
 
 def is_of_whole(claim: Reading, sentence: Reading) -> bool:

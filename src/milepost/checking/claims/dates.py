@@ -40,13 +40,12 @@ def dates(text: str) -> Iterator[Quantity]:
     for (start, end), forms in groupby(others(text), lambda each: each[1:]):
         ranges = [each for form, *_ in forms if (each := _days_of(form)) is not None]
         if ranges:  # of a date with two readings, both
-            unit = YEARLESS if text[start:end] and ranges[0][0] < 4 * 366 else ""
+            unit = YEARLESS if ranges[0][0] < 4 * 366 else ""
             found.append((start, end, min(ranges)[0], max(each[1] for each in ranges), unit))
     for match in _DATE.finditer(text):
-        if all(match.end() <= start or end <= match.start() for start, end, *_ in found):
-            days = _days(match)
-            if days is not None:
-                found.append((*match.span(), *days, YEARLESS if match["month"] else ""))
+        days = _days(match)
+        if days is not None:
+            found.append((*match.span(), *days, YEARLESS if match["month"] else ""))
     for start, end, low, high, unit in found:
         bound = DATE_BOUND.search(text, max(0, start - 20), start)
         role = bound[1].lower().removesuffix("prior to") or "before" if bound else ""
@@ -71,11 +70,11 @@ def _days(match: re.Match[str]) -> tuple[float, float] | None:
         return None if is_word or not name[0].isupper() else _range(4, number, number)
     if name := match["quarter"]:
         year = int(match["of"]) if match["of"].isdigit() else 2000 + int(match["of"][1:])
-        number = next(
-            n for n in range(1, 5) if str(n) in name or name.lower().startswith(_NTH[n - 1])
-        )
-        size = 6 if "h" in name.lower().split()[-1][:2] else 3
-        return _range(year, size * (number - 1) + 1, size * number)
+        digits = re.search(r"\d", name)
+        number = int(digits[0]) if digits else ordinal(re.split(r"[\s-]", name)[0])
+        size = 6 if re.search(r"half|h\d", name.lower()) else 3
+        last = size * number
+        return _range(year, last - size + 1, last) if last <= 12 else None  # "third half"
     if match["fiscal"]:
         year = int(match["fiscal"])
         return _years(year if year > 99 else 2000 + year)
@@ -96,11 +95,7 @@ def _days(match: re.Match[str]) -> tuple[float, float] | None:
     return _years(year)
 
 
-_NTH = ("first", "second", "third", "fourth")
-
-
 def _years(first: int, last: int | None = None) -> tuple[float, float]:
-    """The days of a year, or of some years."""
     return _range(first, 1, 12)[0], _range(last or first, 1, 12)[1]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from milepost.checking.claims.conflicts import answered, conflicts
+from milepost.checking.claims.conflicts import conflicts
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.documents.sentences import split
-from milepost.language import detection
-from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS
+from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS, judge
 from milepost.types import Span
 from milepost.verdicts import CheckResult, DifferenceKind, Match
 
@@ -19,23 +18,19 @@ AROUND = 300  # characters on both sides of a place in which its sentence begins
 _PLACES = 5  # most places whose sentences are read: what is there more often is no sentence
 
 
-def with_kinds(given: str, place: Match) -> Match:
+def with_kinds(claim: str, place: Match) -> Match:
     """Say of the differences of a place that nearly holds a text which of them contradict it."""
-    own, there = read(given), read(place.text)
+    own, there = read(claim), read(place.text)
     english = is_english(own, place.text)
     found = [each for each in conflicts(own, there) if english or each.kind in EXACT]
     exchanged = {(one.given.lower(), one.text.lower()) for one in place.differences}
     differences = []
     for one in place.differences:
-        spans = (one.given_start, one.given_end), (one.start - place.start, one.end - place.start)
-        own_span, its_span = spans
-        kinds = (e.kind for e in found if _meets(e.given, own_span) or _meets(e.found, its_span))
-        kind = next(kinds, None) or next(_changed(own, there, *spans), None)
-        if (
-            kind is None
-            and english
-            and _denies(own, spans[0], there) != _denies(there, spans[1], own)
-        ):
+        given = one.given_start, one.given_end
+        text = one.start - place.start, one.end - place.start
+        kinds = (e.kind for e in found if _meets(e.given, given) or _meets(e.found, text))
+        kind = next(kinds, None) or next(_changed(own, there, given, text), None)
+        if kind is None and english and _denies(own, given, there) != _denies(there, text, own):
             kind = "negation"
         if kind is None and (one.text.lower(), one.given.lower()) in exchanged:
             kind = "order"
@@ -55,7 +50,7 @@ def _changed(own: Reading, there: Reading, given: Span, text: Span) -> Iterator[
 
 def _denies(reading: Reading, part: Span, other: Reading) -> bool:
     """Whether a part denies what the other text does not: "not necessary" is "unnecessary"."""
-    own = [each for each in reading.negations if not answered(each.scope, other)]
+    own = [each for each in reading.negations if not any(map(other.denies, each.scope))]
     return sum(_meets((each.word.start, each.word.end), part) for each in own) % 2 == 1
 
 
@@ -69,7 +64,7 @@ def is_english(claim: Reading, text: str) -> bool:
         return False
     words = {word.text.lower() for word in claim.words}
     english, foreign = len(words & ENGLISH_WORDS), len(words & FOREIGN_WORDS)
-    return english > foreign if english != foreign else not detection.judge(text, 1).script
+    return english > foreign if english != foreign else not judge(text, 1).script
 
 
 def noted(found: CheckResult, around: Sequence[str]) -> CheckResult:

@@ -103,10 +103,7 @@ def _is_ahead(word: Word, reading: Reading) -> bool:
     first = before[0].text.lower()
     if first == "would":
         return any(each.text.lower() in SAYING for each in reading.words[: before[0].at])
-    return first in ("will", "won't") or (
-        first == "to"
-        and (
-            any(each.base in TRYING for each in before[1:5])
-            or any(each.base in AHEAD for each in before[1:2])
-        )
-    )
+    if first == "to":
+        is_ahead = any(each.base in AHEAD for each in before[1:2])
+        return is_ahead or any(each.base in TRYING for each in before[1:5])
+    return first in ("will", "won't")

@@ -45,13 +45,11 @@ def _titles(reading: Reading) -> Iterator[str]:
 
 def adds_another(claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether a claim joins a name by "and" to what texts have, and they do not have that name."""
-    for at, word in enumerate(claim.words):
-        if word.text.lower() != "and" or not 0 < at < len(claim.words) - 1:
-            continue
-        sides = [claim.words[at - 1], claim.words[at + 1]]
-        held = [any(text.find(side) for text in texts) for side in sides]
-        if held[0] != held[1] and sides[held[0]].is_name:
-            return True
+    for one, word, other in zip(claim.words, claim.words[1:], claim.words[2:], strict=False):
+        if word.text.lower() == "and":
+            held = [any(text.find(side) for text in texts) for side in (one, other)]
+            if held[0] != held[1] and (one, other)[held[0]].is_name:
+                return True
     return False
 
 

@@ -166,8 +166,7 @@ def _figures(text: str) -> Iterator[Quantity]:
         tails = (" ".join(words[-n:]) for n in (2, 1))
         unit = next((tail for tail in tails if tail in UNITS), "")
         if not unit:
-            end -= len(" ".join(each.behind)) if each.behind else 0
-            end = len(text[:end].rstrip()) if each.behind else end
+            end = len(text[: end - len(" ".join(each.behind))].rstrip())
         start -= 2 if text[max(0, start - 2) : start].upper() == "US" else value < 0
         number = _number(text, value, start, end, unit)
         is_foreign = is_pointed and not judge(text, 1).english
@@ -216,15 +215,11 @@ def _spelled(text: str) -> Iterator[Quantity]:
             yield _number(text, _count(match["fold"]), start, end, "fold")
         elif match["once"]:
             yield _number(text, 1.0, start, end, "time")
-        elif match["twelve"]:
-            value = 720.0 if match["twelve"].lower() == "noon" else 0.0
-            name = "hour of a day"
-            yield Quantity("number", value, value, "clock", start, end, True, value, value, name)
-        elif match["hour"]:
-            hour = int(match["hour"]) % (12 if match["noon"] else 24)
-            hour += 12 if (match["noon"] or "").lower() == "p" else 0
+        elif match["twelve"] or match["hour"]:
+            hour = int(match["hour"] or 0) % (12 if match["noon"] else 24)
+            hour += 12 if (match["noon"] or match["twelve"] or "").lower() in ("p", "noon") else 0
             value = 60.0 * hour + int(match["minute"] or 0)
-            name = "hour of a day" if match["noon"] or hour > 12 else ""
+            name = "hour of a day" if match["noon"] or match["twelve"] or hour > 12 else ""
             yield Quantity("number", value, value, "clock", start, end, True, value, value, name)
         elif not text[:start].rstrip()[-1:].isdigit() or match["words"].lower() not in SCALED:
             words = re.split(r"[\s-]+", match["words"].lower())
@@ -313,15 +308,9 @@ def _joined(text: str, numbers: list[Quantity]) -> Iterator[Quantity]:
             if joint and not last.is_measure and each.name in UNITS:
                 low = times(last, UNITS[each.name][1], each.unit)
             is_between = re.search(r"\bbetween\s+$", text[: last.start], re.IGNORECASE)
-            is_and = "and" in between
+            is_joint = joint and bool(is_between) == ("and" in between)
             same = low.unit == each.unit or (not last.is_measure and not each.is_measure)
-            if (
-                joint
-                and same
-                and low.value < each.value
-                and not low.role
-                and bool(is_between) == is_and
-            ):
+            if is_joint and same and low.value < each.value and not low.role:
                 kept[-1] = replace(
                     each, low=low.low, start=last.start, value=(low.value + each.value) / 2, role=""
                 )

@@ -7,8 +7,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Kind = Literal["number", "date"]
-
 YEARLESS = "day of the year"  # unit of a date without its year
 
 _FAR = 4.0
@@ -39,7 +37,7 @@ class Quantity:
             English: 12.400 is 12,400 or 12.4.
     """
 
-    kind: Kind
+    kind: Literal["number", "date"]
     low: float
     high: float
     unit: str
@@ -64,15 +62,12 @@ class Quantity:
 
         "More than 3" allows "3.2" and not "over 2.3", which is hardly ever said of 3 and more.
         """
-        return any(one._allows(two) for one, two in self._read_with(other))
+        return any(one._allows(two) for one in self._readings for two in other._readings)
 
-    def _read_with(self, other: Quantity) -> list[tuple[Quantity, Quantity]]:
-        """Both, in each way in which their points may be read."""
-        own, its = (
-            [each, times(each, 1e3, each.unit)] if each.may_be_thousands else [each]
-            for each in (self, other)
-        )
-        return [(one, two) for one in own for two in its]
+    @property
+    def _readings(self) -> list[Quantity]:
+        """It in each way in which its point may be read."""
+        return [self, times(self, 1e3, self.unit)] if self.may_be_thousands else [self]
 
     def _allows(self, other: Quantity) -> bool:
         if self.kind != other.kind or (self.role and other.role and self.role != other.role):
@@ -103,7 +98,7 @@ class Quantity:
 
     def follows(self, other: Quantity) -> bool:
         """Whether a claim with this quantity holds if a text's with the other one does."""
-        return any(one._follows(two) for one, two in self._read_with(other))
+        return any(one._follows(two) for one in self._readings for two in other._readings)
 
     def _follows(self, other: Quantity) -> bool:
         if not self._allows(other):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -29,11 +29,11 @@ from milepost.documents.abbreviations import TITLES
 from milepost.language.patterns import late
 from milepost.language.terms import STOP_WORDS
 from milepost.quotes import without_notes
+from milepost.types import Span
 
 _WORD = late(r"n['’]t\b|[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?()—-]")
 _COUNTED = late(r"\.?\s?\d")  # "No. 5"
 _SCOPE = 5  # content words behind a negation that it may deny
-_STOPS = frozenset(".;:!?()—")
 _REACH = 12  # words of any kind behind a negation that are looked at
 _FUNCTION = STOP_WORDS - {"many", "much"} | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE
 
@@ -118,8 +118,7 @@ class Reading:
 
     def denies(self, word: Word) -> bool:
         """Whether it has a form of a word that is denied, or "closed" where that is "open"."""
-        places = self.find(word)
-        return any(place.is_denied for place in places) or any(self.complements(word))
+        return any(each.is_denied for each in self.find(word)) or any(self.complements(word))
 
     def complements(self, word: Word) -> Iterator[Word]:
         """Its words that say a word the other way round: "open", denied, of "closed"."""
@@ -139,6 +138,11 @@ _ENDINGS = frozenset(
     ur t ance ence ier ial eer ship hood ful ish ese ar ari ative at ize is
     """.split()
 )
+
+
+def within(part: Word | Quantity, spans: Iterable[Span]) -> bool:
+    """Whether a word or number begins in one of some parts of its text."""
+    return any(low <= part.start < high for low, high in spans)
 
 
 def _side(word: Word) -> str | None:
@@ -208,7 +212,6 @@ def read(text: str) -> Reading:
         tuple(
             Negation(words[at], tuple(words[each] for each in scope))
             for at, scope in scopes.items()
-            if at in words
         ),
     )
 
@@ -230,7 +233,7 @@ def _scope(words: list[str], at: int) -> Iterator[int]:
     left = _SCOPE
     for number in range(at + 1, min(len(words), at + _REACH)):
         word = words[number]
-        if word in CLAUSE_ENDS or word in _STOPS or (word == "," and left < _SCOPE):
+        if word in CLAUSE_ENDS or (word == "," and left < _SCOPE):
             return
         if words[number + 1 : number + 2] == ["-"]:  # "not slave-makers" says nothing of slaves
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from milepost.checking.claims.dates import DATE_BOUND
@@ -40,10 +41,9 @@ def _numbers(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int,
         elif not same and _is_bound(number):
             inside = next(filter(None, (_inside(number, text) for text in texts)), None)
             word = DATE_BOUND.search(own.text, 0, number.start) if number.role else None
-            if inside and word:
-                yield word.start(), number.end, f"in {inside}"
-            elif inside:
-                yield number.start, number.end, inside
+            if inside:
+                start, lead = (word.start(), "in ") if word else (number.start, "")
+                yield start, number.end, lead + inside
 
 
 def _states(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, str]]:
@@ -60,24 +60,17 @@ def _states(own: Reading, texts: Sequence[Reading]) -> Iterator[tuple[int, int, 
 
 def _is_bound(number: Quantity) -> bool:
     """Whether it is "more than 20", "about 20" or "before 1990"."""
-    if number.kind == "date":
-        return bool(number.role)
-    return number.is_open or number.is_range
+    return bool(number.role) if number.kind == "date" else number.is_open or number.is_range
 
 
 def _inside(bound: Quantity, text: Reading) -> str | None:
     """The first number of a sentence of which all that could be meant are within a bound."""
     meant = [each for each in text.quantities if comparable(bound, each)]
-    if all(_is_inside(bound, each) for each in meant):
-        return next((text.text[each.start : each.end] for each in meant), None)
-    return None
-
-
-def _is_inside(bound: Quantity, other: Quantity) -> bool:
-    """Whether a number is within a bound, and near the middle of a range."""
-    if _is_bound(other) or not bound.follows(other):
-        return False
-    return not bound.is_range or abs(other.value - bound.value) <= 0.1 * abs(bound.value)
+    near = 0.1 * abs(bound.value) if bound.is_range else math.inf  # of the middle of a range
+    for each in meant:
+        if _is_bound(each) or not bound.follows(each) or abs(each.value - bound.value) > near:
+            return None
+    return next((text.text[each.start : each.end] for each in meant), None)
 
 
 def _is_same(one: Quantity, other: Quantity) -> bool:

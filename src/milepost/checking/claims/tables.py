@@ -263,8 +263,7 @@ class ClaimedTable:
             is_name = each in self._named or _has(row.label.value, each)
             is_name |= any(_has(e.value, each) and self._by_name(row, e) - own for e in row.cells)
             if rivals and not is_name and not any(map(each.allows, rivals)):
-                start = cell.start
-                span = start + rivals[0].start, start + rivals[0].end
+                span = cell.start + rivals[0].start, cell.start + rivals[0].end
                 yield Conflict(each.kind, (each.start, each.end), span)
 
     def _chosen(self) -> list[Row]:

@@ -10,19 +10,15 @@ SMALL = """
     fifteen sixteen seventeen eighteen nineteen twenty
 """.split()
 _TENS = "thirty forty fifty sixty seventy eighty ninety".split()
-WORDS = {word: float(value) for value, word in enumerate(SMALL)} | {
-    word: 10.0 * value for value, word in enumerate(_TENS, 3)
-}
+WORDS = {word: float(value) for value, word in enumerate(SMALL)}
+WORDS |= {word: 10.0 * value for value, word in enumerate(_TENS, 3)}
 WORDS |= {"twice": 2.0, "thrice": 3.0}
 SCALED = {"dozen": 12.0, "hundred": 1e2, **{name: 10.0**power for name, power in SCALES.items()}}
-ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        "second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
-        "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        2,
-    )
-}
+_NTHS = """
+    second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
+    fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+""".split()
+ORDINALS = {word: value for value, word in enumerate(_NTHS, 2)}
 
 UNITS: dict[str, tuple[str, float]] = {}
 """Name of a unit → its base unit, and how many of these it has."""
@@ -40,10 +36,8 @@ for _base, _names in {
     "percent": "percent 1; per cent 1",
     "point": "percentage point 1; percent point 1; basis point 0.01",
     "dollar": "dollar 1; us dollar 1; cent 0.01",
-    "euro": "euro 1",
     "pound": "pound 1; sterling 1",
-    "yen": "yen 1",
-    **{each: f"{each} 1" for each in "rupee franc yuan sek nok dkk pln zar brl".split()},
+    **{each: f"{each} 1" for each in "euro yen rupee franc yuan sek nok dkk pln zar brl".split()},
     "celsius": "celsius 1; degree celsius 1; degree c 1; fahrenheit 0.5555555556;"
     " degree fahrenheit 0.5555555556; degree f 0.5555555556",
     "watt": "watt 1; kilowatt 1e3; megawatt 1e6; gigawatt 1e9",
@@ -61,10 +55,8 @@ for _base, _names in {
         *_spelled, _factor = _each.split()
         UNITS[" ".join(_spelled)] = (_base, float(_factor))
 
-ORDINAL = (
-    rf"\d{{1,3}}(?:st|nd|rd|th)|(?:(?:twenty|{'|'.join(_TENS)})[\s-])?(?:{'|'.join(ORDINALS)})"
-)
-ORDINAL += rf"|(?:twenty|{'|'.join(_TENS)})[\s-]first"
+_TEN = rf"(?:twenty|{'|'.join(_TENS)})[\s-]"
+ORDINAL = rf"\d{{1,3}}(?:st|nd|rd|th)|(?:{_TEN})?(?:{'|'.join(ORDINALS)})|{_TEN}first"
 BEHIND = late(r"[\s-]{0,2}(?P<one>%|[€$£¥]|[^\W\d_]+)(?:[\s-](?:(?:per|an)\s)?(?P<two>[^\W\d_]+))?")
 
 
@@ -76,9 +68,8 @@ def ordinal(written: str) -> int:
     return int(sum(WORDS[each] for each in tens)) + ORDINALS.get(last, 1)
 
 
-def known(word: str | None) -> str:
+def known(word: str) -> str:
     """A word as the table of units has it, or ""."""
-    word = (word or "").lower()
-    word = "percent" if word == "%" else SAME.get(word, word)
+    word = "percent" if word == "%" else SAME.get(word.lower(), word.lower())
     forms = (word, SAME.get(word[:-1], word[:-1]), word.removesuffix("es"))
     return next((each for each in forms if each in UNITS), "")

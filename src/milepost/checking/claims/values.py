@@ -46,22 +46,16 @@ def span_of(word: Word | Quantity) -> Span:
     return word.start, word.end
 
 
-def values(claim: Reading, sentence: Reading, near: Sequence[Quantity]) -> Iterator[Conflict]:
-    """What differs from a sentence in numbers and dates; see ``conflicts.conflicts``."""
-    yield from _quantities(claim, sentence, near)
-    yield from _dated(claim, sentence)
-
-
-def _quantities(claim: Reading, sentence: Reading, near: Sequence[Quantity]) -> Iterator[Conflict]:
+def replaced(claim: Reading, sentence: Reading, near: Sequence[Quantity]) -> Iterator[Conflict]:
+    """Numbers and dates in whose place a sentence has others; see ``conflicts.conflicts``."""
     for each in claim.quantities:
         held = [other for other in sentence.quantities if comparable(each, other)]
-        if any(map(each.allows, held)) or any(
-            _shares_unit(each, one) for one in sentence.quantities
+        if (
+            any(map(each.allows, held))
+            or any(_shares_unit(each, one) for one in sentence.quantities)
+            or (each.kind == "date" and _is_relative(each, sentence))
+            or _is_choice(each, claim, sentence)
         ):
-            continue
-        if each.kind == "date" and _is_relative(each, sentence):
-            continue
-        if _is_choice(each, claim, sentence):
             continue
         held = [other for other in held if not is_change_of_value(each, other, claim)]
         same = [other for other in held if same_place(each, other, claim, sentence)]
@@ -99,7 +93,7 @@ def _is_no_rival(each: Quantity, other: Quantity, claim: Reading, sentence: Read
     return (differences[0] is None) != (differences[1] is None)
 
 
-def _dated(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+def dated(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     """A number that the sentence has, of another date: 5 in 2019 where it was 5 in 2018, then 6."""
     for number in claim.quantities:
         if not any(map(number.allows, sentence.quantities)):

@@ -73,14 +73,11 @@ _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
 _OBJECTS = frozenset("the a an your these it".split())
 _LEADING = frozenset(
     """
-    like unlike despite upon within without throughout toward towards among across along behind
-    beside besides beyond near inside outside onto since until till unless although though whereas
-    because once whether via per both either neither half even such quite rather many most later
-    soon today sometimes often usually perhaps maybe thus hence given considering regarding
-    including following according during around beneath underneath amid amidst notwithstanding
-    whenever wherever instead yet hardly never seldom rarely in on at for over under by with from to
-    of about after before between into through during above below against almost just only today now
-    then here there all
+    like unlike despite within without throughout toward towards among across along behind beside
+    besides beyond near inside outside onto since till unless although though whereas once whether
+    via per either neither half even quite rather many later soon today sometimes often perhaps
+    maybe thus hence given around beneath underneath amid amidst whenever wherever instead yet
+    never seldom in on at for over above below against almost now here all
     """.split()
 )
 """Words in front of an article that are no verb, as those in -ly and -ing are not..."""
@@ -157,9 +154,10 @@ def judge(
     about = [passage for passage in passages if _is_about(own, passage)]
     if _is_exact(ruled) or not english or len(own.by_base) < _SHORTEST:
         return ruled
-    if ruled.verdict == "supported" and ruled.shared == 1.0:
+    if ruled.sentence is not None and ruled.verdict == "supported" and ruled.shared == 1.0:
         # Where one sentence has every word, what another passage says is of something else.
-        about = [each for each in about if _holds(each, ruled.sentence)]
+        name, end = ruled.sentence.document, ruled.sentence.end
+        about = [each for each in about if each.document == name and each.start < end <= each.end]
     said = model(about) if about else ()
     if not said:
         return ruled
@@ -193,15 +191,6 @@ def _is_exact(ruled: Judgement) -> bool:
     differences = ruled.sentence.differences if ruled.sentence else ()
     is_name = ruled.shared < 1.0 and {each.kind for each in differences} == {"name"}
     return ruled.verdict == "contradicted" and not is_name
-
-
-def _holds(passage: Passage, sentence: Match | None) -> bool:
-    """Whether a passage has a sentence, or the end of it."""
-    return (
-        sentence is not None
-        and passage.document == sentence.document
-        and passage.start < sentence.end <= passage.end
-    )
 
 
 def _is_about(claim: Reading, passage: Passage) -> bool:

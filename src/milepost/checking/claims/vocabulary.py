@@ -31,8 +31,7 @@ deep depth|strong strength|marry marriage|die death|lie lay|film movie|begin sta
 @lru_cache(maxsize=1 << 16)
 def base(word: str) -> str:
     """The stem of a lower-case word, of an irregular form that of its first form."""
-    word = _IRREGULAR.get(word, word)
-    return stem(word)
+    return stem(_IRREGULAR.get(word, word))
 
 
 _AUXILIARIES = frozenset(
@@ -90,9 +89,9 @@ NOT_DENYING = frozenset(
 """A negation and the word behind it that together deny nothing."""
 
 CLAUSE_ENDS = frozenset(
-    ["but", "although", "though", "while", "whereas", "because", "since", "unless", "however"]
+    ". ; : ! ? ( ) — but although though while whereas because since unless however".split()
 )
-"""Words behind which a negation has no effect."""
+"""Words and signs behind which a negation has no effect."""
 
 _PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
 
@@ -201,69 +200,57 @@ LIGHT_VERBS = frozenset(
     """.split()
 )
 LIGHT = LIGHT_VERBS | frozenset(
-    """also well etc mr mrs ms dr one us therefore thus since per via within
-    among upon would could according currently really very quite still even ever like someone
-    something person people part parts group came come comes place
-    around near type types kind different
-    however various certain one's there's it's he's she's that's including include includes
-    during least
+    """
+    well etc mr mrs ms dr one us therefore thus since per via within among according currently
+    really quite still even ever like someone something person people part parts group came come
+    comes place around near type types kind different however various one's there's it's he's she's
+    that's including include includes least
     """.split()
 )
 """Words that say too little for a claim to depend on them."""
 
-_OPPOSITES = """
+OPPOSITES: dict[str, set[str]] = {}  # stem of a word → stems of words that mean the opposite
+for _pair in """
 increase/decrease increase/reduce increase/decline increase/fall increase/drop increase/lower
 rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline grow/fall grow/drop
 grow/decrease climb/fall climb/drop gain/lose most/least most/fewest higher/lower high/low
 greater/less greater/smaller larger/smaller large/small big/small bigger/smaller largest/smallest
 biggest/smallest highest/lowest tallest/shortest longest/shortest longer/shorter long/short
 before/after earlier/later early/late earliest/latest first/last oldest/youngest oldest/newest
-older/younger old/young old/new win/lose won/lost winner/loser victory/defeat begin/end begin/finish
-start/end start/stop start/finish open/close accept/reject accept/refuse accept/decline allow/forbid
-allow/prohibit allow/ban permit/prohibit permit/forbid approve/reject support/oppose alive/dead
-born/died birth/death live/die above/below over/under north/south east/west northern/southern
-eastern/western northeast/northwest southeast/southwest male/female man/woman men/women boy/girl
-son/daughter brother/sister father/mother husband/wife love/hate success/failure succeed/fail
-successful/failure positive/negative better/worse best/worst major/minor majority/minority
-maximum/minimum buy/sell bought/sold enter/leave include/exclude public/private true/false hot/cold
-left/right inside/outside indoor/outdoor appear/disappear arrive/depart always/never often/rarely
-many/few improve/worsen strengthen/weaken strong/weak upper/lower ally/enemy fast/slow quick/slow
-heavy/light thick/thin deep/shallow wide/narrow rich/poor full/empty wet/dry safe/dangerous
-easy/difficult easy/hard simple/complex mandatory/optional mandatory/voluntary required/optional
-legal/illegal possible/impossible likely/unlikely able/unable common/rare absent/present
-guilty/innocent lend/borrow import/export teacher/student cheap/expensive cheapest/costly
-cheapest/expensive up/down upward/downward increase/lower promote/inhibit promote/suppress
-induce/inhibit enhance/reduce enhance/impair enhance/inhibit accelerate/slow deficiency/excess
-benign/malignant acute/chronic favourable/unfavourable favorable/unfavorable attack/defend
-agree/disagree connect/disconnect front/back ancient/modern summer/winter day/night morning/evening
-monday/tuesday king/queen actor/actress prince/princess hero/villain beginning/end former/current
-same/different single/married prohibited/permitted worst/best comedy/tragedy praised/criticized
-praise/criticize praise/criticise positive/mixed conservative/liberal divorce/marry
-amateur/professional fiction/nonfiction temporary/permanent internal/external partial/complete
-exclude/contain add/remove create/destroy build/destroy create/demolish push/pull float/sink
-faster/slower quicker/slower stronger/weaker heavier/lighter wider/narrower deeper/shallower
-eldest/youngest elder/younger highly/slightly continue/stop raise/reduce within/outside
-junior/senior gross/net light/dark more/less more/fewer pass/fail asleep/awake sit/stand
-standing/sitting deny/confirm reveal/hide remember/forget
-"""
-
-
-def _table() -> dict[str, set[str]]:
-    held: dict[str, set[str]] = {}
-    for pair in _OPPOSITES.split():
-        one, other = (base(word) for word in pair.split("/"))
-        held.setdefault(one, set()).add(other)
-        held.setdefault(other, set()).add(one)
-    return held
-
-
-OPPOSITES = _table()  # stem of a word → stems of words that mean the opposite
+older/younger old/young old/new win/lose winner/loser victory/defeat begin/end begin/finish
+start/stop open/close accept/reject accept/refuse accept/decline allow/forbid allow/prohibit
+allow/ban permit/prohibit permit/forbid approve/reject support/oppose alive/dead born/died
+birth/death live/die above/below over/under north/south east/west northern/southern eastern/western
+northeast/northwest southeast/southwest male/female man/woman boy/girl son/daughter brother/sister
+father/mother husband/wife love/hate success/failure succeed/fail positive/negative better/worse
+best/worst major/minor maximum/minimum buy/sell enter/leave include/exclude public/private
+true/false hot/cold left/right inside/outside indoor/outdoor appear/disappear arrive/depart
+always/never often/rarely many/few improve/worsen strengthen/weaken strong/weak upper/lower
+ally/enemy fast/slow quick/slow heavy/light thick/thin deep/shallow wide/narrow rich/poor
+full/empty wet/dry safe/dangerous easy/difficult easy/hard simple/complex mandatory/optional
+mandatory/voluntary required/optional legal/illegal possible/impossible likely/unlikely able/unable
+common/rare absent/present guilty/innocent lend/borrow import/export teacher/student
+cheap/expensive cheapest/costly cheapest/expensive up/down upward/downward promote/inhibit
+promote/suppress induce/inhibit enhance/reduce enhance/impair enhance/inhibit accelerate/slow
+deficiency/excess benign/malignant acute/chronic favourable/unfavourable favorable/unfavorable
+attack/defend agree/disagree connect/disconnect front/back ancient/modern summer/winter day/night
+morning/evening monday/tuesday king/queen actor/actress prince/princess hero/villain former/current
+same/different single/married comedy/tragedy praised/criticized praise/criticise positive/mixed
+conservative/liberal divorce/marry amateur/professional fiction/nonfiction temporary/permanent
+internal/external partial/complete exclude/contain add/remove create/destroy build/destroy
+create/demolish push/pull float/sink faster/slower quicker/slower stronger/weaker heavier/lighter
+wider/narrower deeper/shallower eldest/youngest elder/younger highly/slightly continue/stop
+raise/reduce within/outside junior/senior gross/net light/dark more/less more/fewer pass/fail
+asleep/awake sit/stand deny/confirm reveal/hide remember/forget
+""".split():
+    _one, _other = map(base, _pair.split("/"))
+    OPPOSITES.setdefault(_one, set()).add(_other)
+    OPPOSITES.setdefault(_other, set()).add(_one)
 
 COMPLEMENTS = {
     one: other
     for pair in """
-    open/closed alive/dead true/false present/absent legal/illegal possible/impossible
-    asleep/awake guilty/innocent
+    open/closed alive/dead true/false present/absent asleep/awake guilty/innocent
     """.split()
     for one, other in (pair.split("/"), pair.split("/")[::-1])
 }
