@@ -99,11 +99,12 @@ class Judge:
         windows = [window for _, window in drawn]
         labels = [row.label for row, _ in drawn]
         owners = [(row, place) for row, each in enumerate(windows) for place in range(len(each))]
-        batch = assemble(windows, owners, self.material.bos_id, self.material.landmark)
+        material, window = self.material, self.stage.window
+        batch = assemble(windows, owners, material.bos_id, material.landmark, window)
         vectors = encode(batch)
         fronts = torch.from_numpy(np.flatnonzero(batch.owners[:, 1] == 0)).to(vectors.device)
-        assert self.material.verdicts is not None
-        odds = self.material.verdicts(vectors[fronts].float())
+        assert material.verdicts is not None
+        odds = material.verdicts(vectors[fronts].float())
         loss, right = verdict_loss(odds, labels)
         (loss * share).backward()
         flat, _ = verdict_loss(torch.zeros_like(odds), labels)
