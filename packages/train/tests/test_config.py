@@ -62,6 +62,8 @@ def test_paths_start_from_the_file_and_options_from_here(
         ("", {"stages": "[[stage]]\nkind = 'pairs'\n"}, "1: missing key 'steps'", "add steps"),
         ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up is -1", "to 0"),
         ("", {"stages": ONE + "weight = 1\n"}, "[[stage]] 1: unknown key 'weight'", "one of"),
+        ("", {"stages": "[[stage]]\nsteps = 3\nkind = 'judge'\ntemperature = 0.1\n"},
+         "[[stage]] 1: unknown key 'temperature'", "one of"),
         ("", {"stages": "[[stage]]\nsteps = 3\npart = 1\n"}, "part is not a l", "[[stage.part]]"),
         ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nsteps = 2\n"},
          "[[stage.part]] 1 of stage 1: unknown key 'steps'", "one of"),

@@ -151,7 +151,7 @@ Dimensions = tuple[Count, ...]
 
 @checked(frozen=True, slots=True, config=CHECKED)
 class QuestionStage:
-    """What all kinds have."""
+    """What all kinds but ``judge`` have."""
 
     temperature: Positive = 0.05
     question_dropout: Fraction = 0.0
@@ -242,9 +242,10 @@ class RerankStage(QuestionStage):
 
 
 @checked(frozen=True, slots=True, config=CHECKED)
-class JudgeStage(QuestionStage):
+class JudgeStage:
     """What sentences say of a claim or question that stands in front of them."""
 
+    question_dropout: Fraction = 0.0
     rows: Count = 32
     window: Window = 224
     beside: Fraction = 0.2
