@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.fields import resolved, unresolved
 from milepost.documents.readers.fonts import Fonts, code_page
-from milepost.documents.readers.rtf_formula import formula
-from milepost.documents.readers.rtf_information import end_of_group, information
-from milepost.documents.readers.rtf_table import Table
+from milepost.documents.readers.rtf_parts import Table, end_of_group, formula, information, typed
 from milepost.documents.readers.rtf_words import (
     ENDS,
     INSIDE,
@@ -20,7 +18,6 @@ from milepost.documents.readers.rtf_words import (
     SIGNS,
     SKIPPED,
     SYMBOLS,
-    typed,
 )
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
 from milepost.properties import EMPTY, Properties

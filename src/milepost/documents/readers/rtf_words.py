@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from milepost.documents.readers.scripts import LOWERED, RAISED
 
 SIGNS = {
@@ -12,11 +10,6 @@ SIGNS = {
     "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c",
 }  # fmt: skip
 SCRIPTS = {"super": RAISED, "sub": LOWERED, "nosupersub": ""}
-
-_KIND = re.compile(r"\\fftype([12])\b")
-_CHOSEN = re.compile(r"\\ff(def)?res(\d+)")
-_DEFAULT = "25"
-_CHOICE = re.compile(r"\\ffl ([^{}]*)")
 SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
 SKIPPED = frozenset(
     """
@@ -54,16 +47,3 @@ KNOWN = (
         """.split()  # noqa: SIM905 - one name a line would hide the list
     )
 )
-
-
-def typed(field: str) -> str:
-    """Show the state of a form field that has no text of its own."""
-    kind, said = _KIND.search(field), dict(_CHOSEN.findall(field))
-    if kind is None:
-        return ""
-    chosen = said.get("", _DEFAULT)
-    number = int((said.get("def", "0") if chosen == _DEFAULT else chosen)[:4])
-    if kind[1] == "1":
-        return "☒" if number == 1 else "☐"
-    choices = _CHOICE.findall(field)
-    return str(choices[number]).strip() if number < len(choices) else ""

@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import median
 
-from milepost.documents.readers.pdf.header_rows import in_row, restore_cells
-from milepost.documents.readers.pdf.line_numbers import drop_line_numbers
+from milepost.documents.readers.pdf.dropped import drop_line_numbers, in_row, restore_cells
 from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 
