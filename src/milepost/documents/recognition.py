@@ -6,15 +6,15 @@ downloaded.
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from milepost._forking import free_in_child
 from milepost._numpy import NDArray, np
+from milepost._optional import check_installed as check_extra
 from milepost._optional import require
 from milepost._silence import no_telemetry
 
@@ -62,10 +62,8 @@ def cost(pages: int) -> str:
     return f"{seconds} s" if seconds < 120 else f"{round(seconds / 60)} min"
 
 
-def check_installed() -> None:
-    """Check, without a slow import, that text recognition is installed."""
-    if importlib.util.find_spec("rapidocr") is None:
-        require("rapidocr", extra="ocr")
+check_installed = partial(check_extra, "rapidocr", extra="ocr")
+"""Check, without a slow import, that text recognition is installed."""
 
 
 def recognise(picture: NDArray[np.uint8]) -> tuple[list[PictureLine], int]:

@@ -83,11 +83,11 @@ def toggled(style: Look, base: Look) -> Look:
     What both styles switch on is off (ECMA-376, 17.7.3).
     """
     look = style.over(base)
-    if style.hidden is not None:
-        look = look._replace(hidden=style.hidden != bool(base.hidden))
-    if style.struck is not None:
-        look = look._replace(struck=style.struck != bool(base.struck))
-    return look if style.bold is None else look._replace(bold=style.bold != bool(base.bold))
+    for key in ("hidden", "struck", "bold"):
+        own = getattr(style, key)
+        if own is not None:
+            look = look._replace(**{key: own != bool(getattr(base, key))})
+    return look
 
 
 def read_styles(root: Element | None) -> dict[str, Style]:

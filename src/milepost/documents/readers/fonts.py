@@ -55,6 +55,7 @@ _WINGDINGS_2 = {
     **dict(enumerate("✦✦★★✶✶✴✴✹✹", 0xE7)), 0xF3: "✯", 0xF8: "※", 0xF9: "⁂",
 }  # fmt: skip
 _SYMBOLS = re.compile(r"symbol$|(?:wing|web)dings", re.I)
+_CODES = re.compile("[!-ÿ\uf020-\uf0ff]")  # what stands for a symbol
 _UNKNOWN = "\ufffd"
 
 
@@ -87,12 +88,10 @@ class Fonts:
         """Make a decoder for the bytes of a font."""
         return codecs.getincrementaldecoder(self._codecs.get(font, self.codec))("replace")
 
-    def shown(self, letter: str, font: int) -> str:
-        """Return a letter as its font shows it, if that is a font of symbols."""
+    def shown(self, words: str, font: int) -> str:
+        """Return words as their font shows them, if that is a font of symbols."""
         name = self._names.get(font)
-        if name is None or not ("!" <= letter <= "ÿ" or "\uf020" <= letter <= "\uf0ff"):
-            return letter
-        return symbol(ord(letter), name)
+        return words if name is None else _CODES.sub(lambda code: symbol(ord(code[0]), name), words)
 
     def has_symbols(self, font: int) -> bool:
         """Whether a font is one of symbols."""

@@ -82,10 +82,6 @@ class Grid:
             self._rows.append(row)
             self._has_keys &= key if count_filled(row) > 1 else True
 
-    def has_names(self) -> bool:
-        """Whether its first row, as the file says, names columns."""
-        return self._heads[:1] == [True]
-
     def end_group(self) -> None:
         """End a head, body or foot, which no cell reaches beyond."""
         self._down = {}
@@ -132,7 +128,7 @@ class Grid:
         is_table = sum(count > 1 for count in filled) > 1
         if is_table:
             self._begin(text, rows, heads)
-        elif self.has_names():
+        elif self._heads[:1] == [True]:  # the first row, as the file says, names columns
             self._names = column_names(rows)
         for cells, count in zip(rows, filled, strict=True):
             text.add(joined(cells), close=count > 1)

@@ -7,7 +7,6 @@ from base64 import b64decode
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from email import message_from_bytes, policy
 from email.header import decode_header, make_header
 from email.message import Message
@@ -66,7 +65,7 @@ class Letter:
     """One mail, independent of its file format."""
 
     subject: str = ""  # the decoded subject
-    date: datetime | None = None  # when it was sent, or None
+    date: str = ""  # the day on which it was sent; empty if it is not known
     # names and values of the headers to show
     headers: list[tuple[str, str]] = field(default_factory=list)
     # texts in order, and whether each is HTML
@@ -140,10 +139,10 @@ def _one_line(words: str) -> str:
     return " ".join(words.encode("utf-8", "replace").decode().split())
 
 
-def _date(message: Message) -> datetime | None:
+def _date(message: Message) -> str:
     with suppress(ValueError, TypeError, IndexError, OverflowError):
-        return parsedate_to_datetime(header(message, "Date"))
-    return None
+        return f"{parsedate_to_datetime(header(message, 'Date')):%Y-%m-%d}"
+    return ""
 
 
 def _collect(part: Message, letter: Letter) -> None:
@@ -321,7 +320,7 @@ def about(letter: Letter) -> Properties:
     return metadata.properties(
         title=letter.subject,
         author=headers.get("From"),
-        date=f"{letter.date:%Y-%m-%d}" if letter.date else None,
+        date=letter.date,
         own={"to": headers.get("To")},
     )
 
@@ -353,7 +352,7 @@ def written(
         if letter is None:
             damaged += 1
             continue
-        text.place("message", f"{letter.date:%Y-%m-%d}" if letter.date else "unknown date")
+        text.place("message", letter.date or "unknown date")
         text.add(letter.subject or "No subject", level=1)
         text.add(" | ".join(f"{label}: {value}" for label, value in letter.headers if value))
         for body, is_html in letter.bodies:

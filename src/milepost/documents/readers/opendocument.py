@@ -141,7 +141,7 @@ class Reader(TreeReader):
         if (
             level in self.styles.outline
             and attribute(node, "is-list-header") != "true"
-            and not self.styles.is_unlisted(node)
+            and self.styles.list_name(node) != ""
         ):
             bullet = self._outline.next(self.styles.outline, level, attribute(node, "start-value"))
         self._paragraph(node, bullet)
@@ -171,7 +171,8 @@ class Reader(TreeReader):
             start = attribute(item, "start-value")
             # An item that only holds an inner list, which goes on after other text, has no number.
             counted = local(item) == "list-item" and local((*item, item)[0]) != "list"
-            levels = levels or (self.styles.list_of(item[0]) if len(item) else {})
+            if not levels and len(item):
+                levels = self.styles.lists.get(self.styles.list_name(item[0]) or "", {})
             bullet = counter.next(levels, level, start) or "- " if counted else ""
             for node in item:
                 if local(node) in ("p", "h"):

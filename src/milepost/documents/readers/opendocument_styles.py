@@ -88,16 +88,11 @@ class Styles:
             yield style
             name = attribute(style, "parent-style-name") or ""
 
-    def is_unlisted(self, paragraph: Element) -> bool:
-        """Whether the style of a paragraph says that it is in no list, not even in the outline."""
-        return self._list_name(paragraph) == ""
+    def list_name(self, paragraph: Element) -> str | None:
+        """Return the list that the style of a paragraph names; None if it says nothing of lists.
 
-    def list_of(self, paragraph: Element) -> dict[int, Element]:
-        """Return the levels of the list that the style of a paragraph is in."""
-        return self.lists.get(self._list_name(paragraph) or "", {})
-
-    def _list_name(self, paragraph: Element) -> str | None:
-        """Return what the style of a paragraph says of its list; None if it says nothing."""
+        An empty name says that it is in no list, not even in the outline.
+        """
         styles = self._chain(attribute(paragraph, "style-name") or "")
         names = (attribute(style, "list-style-name") for style in styles)
         return next((name for name in names if name is not None), None)

@@ -104,7 +104,7 @@ class _Folder:
 
 def _letter(folder: _Folder) -> Letter:
     date = folder.date(0x0039) or folder.date(0x0E06)
-    letter = Letter(folder.line(0x0037), date)
+    letter = Letter(folder.line(0x0037), f"{date:%Y-%m-%d}" if date else "")
     sent = message_from_string(folder.text(0x007D), policy=policy.default)
     sender = _address(folder, 0x0C1A, 0x5D01, 0x0C1F) or folder.line(0x0042)
     people: dict[str, list[str]] = {kind: [] for kind in _KINDS.values()}

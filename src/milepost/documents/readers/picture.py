@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost._optional import require
-from milepost.documents.readers.pdf import line_boxes
 from milepost.documents.readers.pdf.boxes import boxes_of_lines
 from milepost.documents.readers.pdf.page import named
-from milepost.documents.readers.pdf.read import assembled, marks_of, with_lines
+from milepost.documents.readers.pdf.read import assembled, written
 from milepost.documents.readers.pdf.scans import picture_page
 from milepost.errors import UnreadableFile, first_line
 from milepost.types import Document, OnPage
@@ -35,21 +34,11 @@ def read_picture(
     if not any(page.frame.lines for page in pages):
         return Document(name, "", source=source, notes=("no text was recognised",))
     joined = assembled(pages, [])
-    text = "".join(joined.parts)
     if len(pages) == 1:
         joined.pages.clear()  # a picture has no pages
     boxes = boxes_of_lines(joined.printed, pages, None, keep_hidden=False)
-    found = with_lines(marks_of(joined), boxes)
     what = f"{named([page.number for page in pages])} " if len(pages) > 1 else ""
-    return Document(
-        name,
-        text,
-        found,
-        source,
-        notes=(f"{what}text recognised from a picture",),
-        blocks=tuple(joined.blocks),
-        locator=line_boxes.locator(text, found),
-    )
+    return written(joined, name, source, (f"{what}text recognised from a picture",), boxes)
 
 
 def _frames(

@@ -223,8 +223,7 @@ class _Reader:
                 self.text.leave_out(words)
                 held.append("")  # the next pieces belong to the same place
             return
-        if self._fonts.has_symbols(state.font):
-            words = "".join(self._fonts.shown(letter, state.font) for letter in words)
+        words = self._fonts.shown(words, state.font)
         if state.script:
             words = f"{state.script}{words}{END}"
         self._frames[-1].words.append(words)

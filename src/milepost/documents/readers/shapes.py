@@ -49,13 +49,11 @@ def list_styles(shape: Element, above: Sequence[Element]) -> list[Element]:
     alike = (each for root in above[:1] for each, _ in shapes(root) if _role(each) == role)
     styles = [every(each, "lstStyle") for each in alike]
     for master in above[1:]:
-        styles += (every(each, "lstStyle") for each, _ in shapes(master) if _is_body(each))
+        for each, _ in shapes(master):
+            if any(node.get("type") == "body" for node in every(each, "ph")):
+                styles.append(every(each, "lstStyle"))
         styles.append(every(master, "bodyStyle"))
     return [*chain(*styles)]
-
-
-def _is_body(shape: Element) -> bool:
-    return any(node.get("type") == "body" for node in every(shape, "ph"))
 
 
 def _role(shape: Element) -> tuple[str, str]:

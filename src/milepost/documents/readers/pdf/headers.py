@@ -77,10 +77,6 @@ class Column:
         """The middle of its figures."""
         return (self.left + self.right) / 2
 
-    def add_name(self, text: str) -> None:
-        """Add what stands above the name so far."""
-        self.name = f"{text} {self.name}".strip()
-
 
 class Header(NamedTuple):
     """What stands above a table: units before it, units before its rows, and its words."""
@@ -158,7 +154,7 @@ def add_names(columns: Sequence[Column], header: Sequence[Unit], rules: Sequence
             if id(cell) not in placed:
                 words.append((number, cell.text))
             for column in placed.get(id(cell), ()):
-                column.add_name(cell.text)
+                column.name = f"{cell.text} {column.name}".strip()
     for column in columns:
         column.name = column.name if len(column.name) <= _LONGEST else ""
     start, kept = 0, ""

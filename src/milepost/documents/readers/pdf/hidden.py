@@ -202,15 +202,13 @@ def _below_others(display: Display, glyphs: Glyphs, chosen: Integers) -> Integer
 
 def _hides(item: int, kind: int, depth: int = 1) -> bool:
     """Whether an object may hide what is below: a picture, or a filled box, alone or in a form."""
+    if kind == pdfium.FPDF_PAGEOBJ_PATH:
+        return _fill(item)[1] >= _FULL and not _is_shape(item)
     if kind != pdfium.FPDF_PAGEOBJ_FORM:
-        return kind in _PICTURES or (kind == pdfium.FPDF_PAGEOBJ_PATH and _is_filled_box(item))
+        return kind in _PICTURES
     inside, kinds = objects(references(np.array([item]))[0], depth)
     each = zip(inside.tolist(), kinds.tolist(), strict=True)
     return depth < MAX_DEPTH and any(_hides(*one, depth + 1) for one in each)
-
-
-def _is_filled_box(item: int) -> bool:
-    return _fill(item)[1] >= _FULL and not _is_shape(item)
 
 
 def _is_shape(item: int) -> bool:

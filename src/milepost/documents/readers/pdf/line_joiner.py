@@ -50,8 +50,6 @@ class LineJoiner:
 
     def join(self, before: str, after: str) -> tuple[int, str]:
         """Number of characters to drop from the end of ``before``, and the text between the two."""
-        if not before or not after:
-            return 0, ""
         if _UNSPACED.match(before[-1]) and _UNSPACED.match(after[0]):
             return 0, ""
         if _ADDRESS.search(before.rsplit(" ", 1)[-1]):

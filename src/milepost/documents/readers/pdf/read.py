@@ -90,27 +90,22 @@ def read_pdf(
     if not any(page.frame.lines for page in pages.values()):
         raise _no_text(name, loaded, pictures)
     joined = assembled(list(pages.values()), loaded.outline)
-    marks = marks_of(joined, hidden_marks(joined.printed, pages))
-    text = "".join(joined.parts)
+    boxes: list[tuple[int, Box]] = []
     if pictures:
         with PDFIUM, open_pdf(data, name) as pdf:
             boxes = boxes_of_lines(
                 joined.printed, list(pages.values()), pdf, keep_hidden=keep_hidden
             )
-        marks = with_lines(marks, boxes)
-    document = Document(
-        name=name,
-        text=text,
-        marks=marks,
-        source=source,
+    said = tuple(_notes(loaded, pictures, kept=keep_hidden))
+    document = replace(
+        written(joined, name, source, said, boxes, hidden_marks(joined.printed, pages)),
         hash=hashlib.sha256(data).hexdigest(),
-        notes=tuple(_notes(loaded, pictures, kept=keep_hidden)),
-        blocks=tuple(joined.blocks),
         properties=loaded.properties,
     )
+    if boxes:
+        return document
     kept = data if source is None else None
-    locate = line_boxes.locator(text, marks) or partial(boxes_of_span, document, kept, keep_hidden)
-    return replace(document, locator=locate)
+    return replace(document, locator=partial(boxes_of_span, document, kept, keep_hidden))
 
 
 def assembled(pages: list[Page], outline: Outline) -> Joined:
@@ -122,19 +117,24 @@ def assembled(pages: list[Page], outline: Outline) -> Joined:
     return join_pages(pages, find_headings(pages, outline, size), size)
 
 
-def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple[Mark, ...]:
-    """Add the boxes of lines to the marks of a document."""
-    lines = [line_boxes.line_mark(offset, box) for offset, box in boxes]
-    return tuple(sorted([*marks, *lines], key=lambda mark: mark.offset))
-
-
-def marks_of(joined: Joined, hidden: Iterable[Mark] = ()) -> tuple[Mark, ...]:
-    """Make the marks of pages, tables and headings."""
+def written(
+    joined: Joined,
+    name: str,
+    source: str | None,
+    notes: tuple[str, ...],
+    boxes: Iterable[tuple[int, Box]],
+    hidden: Iterable[Mark] = (),
+) -> Document:
+    """Write joined pages as a document; ``boxes`` are those of its lines, if they are kept."""
     marks = [*hidden]
     marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
     marks += joined.tables
     marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
-    return tuple(sorted(marks, key=lambda mark: (mark.offset, mark.kind == "heading")))
+    marks += [line_boxes.line_mark(offset, box) for offset, box in boxes]
+    marks.sort(key=lambda mark: mark.offset)
+    text, blocks = "".join(joined.parts), tuple(joined.blocks)
+    locate = line_boxes.locator(text, marks)
+    return Document(name, text, tuple(marks), source, notes=notes, blocks=blocks, locator=locate)
 
 
 def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableFile:
