@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from milepost.errors import InputError, ModelError
@@ -116,3 +117,17 @@ def test_window_sizes_fit_the_network(tmp_path: Path) -> None:
     assert window_sizes(llama, 4096)["left"] == 1024
     with pytest.raises(InputError, match="causal"):
         window_sizes(llama, right=16)
+
+
+def test_verdicts_of_networks_of_transformers_are_kept(tmp_path: Path) -> None:
+    """Weights of verdicts lie beside those of the network, which ``transformers`` does not read."""
+    opened = open_checkpoint(tiny_folder(tmp_path / "m", "mpnet"))
+    opened.reading = dataclasses.replace(opened.reading, verdicts=True)
+    opened.model.read_as(opened.reading)
+    made = opened.model.verdicts
+    assert made is not None
+    opened.save(tmp_path / "saved")
+    kept = open_checkpoint(tmp_path / "saved").model.verdicts
+    assert kept is not None
+    for name, weight in made.state_dict().items():
+        torch.testing.assert_close(kept.state_dict()[name], weight, atol=1e-3, rtol=1e-3)

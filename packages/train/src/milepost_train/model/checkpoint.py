@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -202,6 +203,9 @@ def open_checkpoint(
         reading = dataclasses.replace(reading, own_sentence=False)
         name = str(base.resolve()) if base != folder or Path(source).is_dir() else str(source)
         model = _by_transformers(base, both, attention, name, loading(weights, device))
+        model.read_as(reading)
+        if model.verdicts is not None and base == folder:
+            _load_verdicts(model.verdicts, folder / "model.safetensors")
     _prepare(model, tokenizer, special, reading)
     if base != folder:
         attach(model, folder, trainable=trainable)
@@ -281,6 +285,13 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
         loaded = model.backbone.state_dict(prefix="backbone.")
         _load(model, {**weights, **loaded}, folder / "model.safetensors")
     return model
+
+
+def _load_verdicts(verdicts: nn.Module, path: Path) -> None:
+    with safe_open(path, "pt") as file:
+        there = set(file.keys())
+        names = [name for name in verdicts.state_dict() if f"verdicts.{name}" in there]
+        _load(verdicts, {name: file.get_tensor(f"verdicts.{name}") for name in names}, path)
 
 
 def _load(module: nn.Module, named: Mapping[str, Tensor], path: Path) -> None:
