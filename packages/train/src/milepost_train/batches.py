@@ -35,24 +35,18 @@ class Batch:
     owners: NDArray[np.int64]
 
 
-_STEP = 32  # tokens
-
-
 def assemble(
     rows: Sequence[Sequence[NDArray[np.int32]]],
     owners: Sequence[tuple[int, int]],
     bos_id: int | None,
     landmark: int,
-    window: int = 0,
 ) -> Batch:
     """Pad rows of sentences: ``[CLS] s1 [LMK] s2 [LMK] …`` each.
 
-    ``owners`` are text and sentence of every sentence of every row, in order. Of rows that fit in a
-    ``window`` the length is rounded up within it: kernels are made for each new shape.
+    ``owners`` are text and sentence of every sentence of every row, in order.
     """
     begin = 0 if bos_id is None else 1
     longest = max(begin + sum(len(s) + 1 for s in row) for row in rows)
-    longest = max(longest, min(window, -(-longest // _STEP) * _STEP))
     most = max(len(row) for row in rows)
     ids = np.zeros((len(rows), longest), np.int64)
     sentences = np.full((len(rows), longest), -1, np.int64)

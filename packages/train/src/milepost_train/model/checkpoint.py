@@ -23,7 +23,13 @@ from milepost._optional import require
 from milepost.errors import ModelError, first_line
 from milepost_train.config import Weights
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network, quiet
-from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder, Reading, read_reading
+from milepost_train.model.landmark_encoder import (
+    BACKBONES,
+    LandmarkEncoder,
+    Reading,
+    Verdicts,
+    read_reading,
+)
 from milepost_train.model.layouts import network_of, reading_of
 from milepost_train.model.special import (
     HINT,
@@ -203,8 +209,8 @@ def open_checkpoint(
         reading = dataclasses.replace(reading, own_sentence=False)
         name = str(base.resolve()) if base != folder or Path(source).is_dir() else str(source)
         model = _by_transformers(base, both, attention, name, loading(weights, device))
-        model.read_as(reading)
-        if model.verdicts is not None and base == folder:
+        if reading.verdicts and base == folder:  # an adapter's folder has none
+            model.verdicts = Verdicts(int(model.backbone.width))
             _load_verdicts(model.verdicts, folder / "model.safetensors")
     _prepare(model, tokenizer, special, reading)
     if base != folder:
@@ -287,11 +293,12 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     return model
 
 
-def _load_verdicts(verdicts: nn.Module, path: Path) -> None:
+def _load_verdicts(verdicts: Verdicts, path: Path) -> None:
+    """Read only these of a file that may hold gigabytes."""
+    prefix = "verdicts."
     with safe_open(path, "pt") as file:
-        there = set(file.keys())
-        names = [name for name in verdicts.state_dict() if f"verdicts.{name}" in there]
-        _load(verdicts, {name: file.get_tensor(f"verdicts.{name}") for name in names}, path)
+        names = [name for name in file.keys() if name.startswith(prefix)]  # noqa: SIM118
+        _load(verdicts, {name.removeprefix(prefix): file.get_tensor(name) for name in names}, path)
 
 
 def _load(module: nn.Module, named: Mapping[str, Tensor], path: Path) -> None:

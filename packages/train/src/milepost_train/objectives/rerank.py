@@ -99,8 +99,8 @@ class Judge:
         windows = [window for _, window in drawn]
         labels = [row.label for row, _ in drawn]
         owners = [(row, place) for row, each in enumerate(windows) for place in range(len(each))]
-        material, window = self.material, self.stage.window
-        batch = assemble(windows, owners, material.bos_id, material.landmark, window)
+        material = self.material
+        batch = assemble(windows, owners, material.bos_id, material.landmark)
         vectors = encode(batch)
         fronts = torch.from_numpy(np.flatnonzero(batch.owners[:, 1] == 0)).to(vectors.device)
         assert material.verdicts is not None
