@@ -7,9 +7,11 @@ importing NumPy takes longer than the rest of such a command. ``NDArray`` is for
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["NDArray", "np"]
+__all__ = ["NDArray", "np", "read_arrays"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,3 +25,16 @@ else:
             return found
 
     np, NDArray = _Late(), Any
+
+_reading = Lock()
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an ``.npz`` file, in one thread at a time.
+
+    NumPy parses a header by ``ast``, which fails in Python 3.11 if another thread does so, too:
+    "AST constructor recursion depth mismatch".
+    """
+    # NumPy would leave the file open if it is not an archive.
+    with _reading, path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+        return {name: held[name] for name in held}

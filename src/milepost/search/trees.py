@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import BadZipFile
 
-from milepost._numpy import NDArray, np
+from milepost._numpy import NDArray, np, read_arrays
 from milepost.errors import ModelError
 from milepost.search.leaves import Leaves, arranged
 
@@ -87,10 +87,9 @@ def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
         return None
     hint = "take the model folder of this version, or remove the file: then scores are only fused"
     try:
-        # NumPy would leave the file open if it is not an archive.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            made_for = tuple(held["names"].tolist())
-            arrays = {name: held[name] for name in _ARRAYS}
+        held = read_arrays(path)
+        made_for = tuple(held["names"].tolist())
+        arrays = {name: held[name] for name in _ARRAYS}
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error
     if not set(made_for) <= set(names):

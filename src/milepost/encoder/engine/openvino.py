@@ -35,6 +35,9 @@ _AT_EXIT_S = 10.0
 _live: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # compiled graphs, and their threads
 _peak: Counter[int] = Counter()  # most graphs of each number of threads that lived at a time
 _held: list[Any] = []
+# OpenVINO sets the locale of the process to C while it reads a graph, and then to what it was: of
+# two threads at once one would leave C, and files that other code opens would be read as ASCII.
+_reading = free_in_child(RLock())
 
 
 def usable_cpus() -> int:
@@ -135,7 +138,8 @@ def read_graph(graph: Path) -> Any:
         ModelError: it is missing or damaged.
     """
     try:
-        return _core().read_model(str(graph))
+        with _reading:
+            return _core().read_model(str(graph))
     except RuntimeError as error:
         raise _failed(graph, "read", error) from error
 
@@ -155,7 +159,8 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
 def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     """Compile an int8 graph without its activation quantisers; see ``compiled``."""
     try:
-        model = _core().read_model(str(graph))
+        with _reading:
+            model = _core().read_model(str(graph))
         float_graph.without_quantizers(model)
         return _compile(model, settings)
     except RuntimeError as error:
@@ -164,13 +169,14 @@ def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) ->
 
 def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
     ours = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False, **(settings or {})}
-    try:
-        made = _core().compile_model(graph, "CPU", ours)
-    except RuntimeError:
-        # Two processes that write the same file of the cache disturb each other.
-        if ours.pop("CACHE_DIR", None) is None:
-            raise
-        made = _core().compile_model(graph, "CPU", ours)
+    with _reading:
+        try:
+            made = _core().compile_model(graph, "CPU", ours)
+        except RuntimeError:
+            # Two processes that write the same file of the cache disturb each other.
+            if ours.pop("CACHE_DIR", None) is None:
+                raise
+            made = _core().compile_model(graph, "CPU", ours)
     _live[made] = ours.get(_THREADS, 0)
     _peak.update(Counter(_live.values()) - _peak)
     return made

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost._numpy import NDArray, np
+from milepost._numpy import NDArray, np, read_arrays
 from milepost.errors import ModelError
 from milepost.verdicts import VERDICTS
 
@@ -42,8 +42,8 @@ class VerdictHead:
         if not path.is_file():
             return None
         try:
-            with np.load(path) as arrays:
-                weight, bias = arrays["weight"], arrays["bias"]
+            arrays = read_arrays(path)
+            weight, bias = arrays["weight"], arrays["bias"]
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"{path} cannot be read: {error}", "export the model again") from error
         if weight.ndim != 2 or len(weight) != len(VERDICTS) or bias.shape != (len(VERDICTS),):
