@@ -17,9 +17,9 @@ from milepost.errors import InputError, ModelError
 from milepost_train.config import read_config
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.card import card, record_of, trained
-from milepost_train.model.export import fingerprint
+from milepost_train.model.export import export, fingerprint
 from milepost_train.model.landmark_encoder import TorchEngine
-from milepost_train.model.release import Parity
+from milepost_train.model.release import Parity, compare, manifest_fields
 from milepost_train.run import Trained, train
 from support.tiny_models import CAUSAL, TEXT, tiny_folder, write_checkpoint
 from support.tiny_runs import write_run
@@ -93,6 +93,21 @@ def test_weights_of_half_the_size(tmp_path: Path) -> None:
     small = release(folder, tmp_path / "small", precisions=["bf16"])
     assert small.manifest.fingerprint == released.manifest.fingerprint
     assert milepost.load(tmp_path / "small", cache=False).encode(TEXT).vectors.shape == (7, 64)
+
+
+def test_weights_of_four_bits(tmp_path: Path) -> None:
+    """int4 takes less than a quarter of the disk space, and comes out near."""
+    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
+    opened = open_checkpoint(tiny_folder(tmp_path / "hf", "bert", hidden_size=64, vocab_size=2000))
+    out, tokenizer = tmp_path / "out", tmp_path / "tokenizer.json"
+    opened.tokenizer.save(str(tokenizer))
+    settings = manifest_fields(opened, 64, 16, 8)
+    export(opened.model, tokenizer, out, name="m", int4=True, settings=settings)
+    full, small = ((out / f"openvino_{name}.bin").stat().st_size for name in ("f32", "int4"))
+    assert small < full / 4
+    found = {each.precision: each for each in compare(opened.model, find_model(out), [LONG])}
+    assert found["f32"].holds
+    assert 0.8 < found["int4"].mean < 1 - 1e-4
 
 
 def test_the_fingerprint_knows_the_network(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ Examples:
     "--precision",
     metavar="LIST",
     default="f32",
-    help="Graphs to write, separated by commas: f32 (or fp32), bf16 (half the size), int8.",
+    help="Graphs to write, separated by commas: f32 (or fp32), bf16, int8, int4.",
 )
 @click.option("--name", help="Name of the model. [default: that of its folder]")
 @click.option(

@@ -71,10 +71,10 @@ def mean(check: Mapping[str, float]) -> float:
 
 
 def is_reranker(record: Mapping[str, Any] | None) -> bool:
-    """Whether a record of ``record_of`` is about training to rank, and perhaps to judge, alone."""
+    """Whether a record of ``record_of`` is about training to rank or to judge alone."""
     stages = record["settings"]["stages"] if record else []
     kinds = {part["kind"] for stage in stages for part in stage["parts"]}
-    return "rerank" in kinds and kinds <= {"rerank", "judge"}
+    return bool(kinds) and kinds <= {"rerank", "judge"}
 
 
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:

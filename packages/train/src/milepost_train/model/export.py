@@ -122,6 +122,25 @@ def halve(graph: Any) -> Any:
     return graph
 
 
+def compress(graph: Any) -> Any:
+    """Store weights in 4 bits, in groups with scale and offset; arithmetic stays float32."""
+    with no_telemetry():
+        nncf = require("nncf", extra="export")
+    logging.getLogger("nncf").setLevel(logging.ERROR)
+    with contextlib.redirect_stdout(io.StringIO()):
+        return nncf.compress_weights(
+            graph.clone(),
+            mode=nncf.CompressWeightsMode.INT4_ASYM,
+            group_size=64,
+            all_layers=True,  # embeddings, too
+            advanced_parameters=nncf.AdvancedCompressionParameters(
+                # Smaller groups where rows are no multiple; tables of very short rows stay as is.
+                group_size_fallback_mode=nncf.GroupSizeFallbackMode.ADJUST,
+                min_adjusted_group_size=16,
+            ),
+        )
+
+
 def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
     """Quantise weights and activations to int8, with SmoothQuant and bias correction."""
     with no_telemetry():
@@ -153,14 +172,15 @@ def export(
     calibration: Iterable[Feed] | None = None,
     f32: bool = True,
     bf16: bool = False,
+    int4: bool = False,
     settings: dict[str, Any] | None = None,
 ) -> Manifest:
     """Write a model folder that ``milepost.load`` reads.
 
     ``tokenizer`` is the file ``tokenizer.json``, ``calibration`` batches of text for int8 (None
-    writes no int8 graph); ``f32`` and ``bf16`` say which other graphs are written, ``settings``
-    which fields of ``Manifest`` differ from its defaults. For shorter vectors ``model`` is already
-    ``shortened``.
+    writes no int8 graph); ``f32``, ``bf16`` and ``int4`` say which other graphs are written,
+    ``settings`` which fields of ``Manifest`` differ from its defaults. For shorter vectors
+    ``model`` is already ``shortened``.
     """
     with no_telemetry():
         openvino = require("openvino", extra="export")
@@ -171,6 +191,8 @@ def export(
     if calibration is not None:
         small = quantize(graph, calibration)
         openvino.save_model(small, folder / GRAPHS["int8"], compress_to_fp16=False)
+    if int4:
+        openvino.save_model(compress(graph), folder / GRAPHS["int4"], compress_to_fp16=False)
     if bf16:  # last, because it changes the graph
         openvino.save_model(halve(graph), folder / GRAPHS["bf16"], compress_to_fp16=False)
     graphs = [Path(name) for name in GRAPHS.values() if (folder / name).is_file()]

@@ -30,10 +30,10 @@ from milepost_train.model.layouts import check_exportable
 from milepost_train.model.special import local
 from milepost_train.record import add_sums
 
-LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
+LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9, "int4": 0.8}
 """Minimum cosine of a graph's vector and torch's that every sentence must reach."""
 
-MEAN: dict[Precision, float] = {"f32": 0.99999, "bf16": 0.998, "int8": 0.97}
+MEAN: dict[Precision, float] = {"f32": 0.99999, "bf16": 0.998, "int8": 0.97, "int4": 0.95}
 """Minimum of the mean cosine."""
 
 SAMPLE = Path(__file__).with_name("sample.txt").read_text(encoding="utf-8").splitlines()
@@ -135,9 +135,9 @@ def release(
     ``milepost export --help`` says what each option does. ``checkpoint`` is a folder, a name on the
     hub, or the result of ``open_checkpoint`` (``landmark`` and ``bidirectional`` are then ignored).
     ``out``, the model folder, must not exist, and is created only if the export succeeds.
-    ``precisions`` are some of ``f32`` (or ``fp32``, ``float32``), ``bf16`` and ``int8``. Some of
-    the texts for int8, ``calibration``, are also used to compare vectors with torch. Sizes are in
-    tokens; what is None is as the checkpoint says, else what fits the network.
+    ``precisions`` are some of ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8`` and ``int4``.
+    Some of the texts for int8, ``calibration``, are also used to compare vectors with torch. Sizes
+    are in tokens; what is None is as the checkpoint says, else what fits the network.
 
     Raises:
         InputError: ``out`` exists, or what is asked for does not fit the network, the format or
@@ -150,9 +150,9 @@ def release(
     wanted = _known(precisions)
     if format == "onnx":
         _check_onnx(wanted, pooling)
-    if "int8" in wanted:
-        if not any(text.strip() for text in calibration):
-            raise InputError("int8 needs real text to be calibrated on", "--calibration FILE")
+    if "int8" in wanted and not any(text.strip() for text in calibration):
+        raise InputError("int8 needs real text to be calibrated on", "--calibration FILE")
+    if not {"int8", "int4"}.isdisjoint(wanted):
         require("nncf", extra="export")
     if out.exists():
         raise InputError(f"{out} exists", "name another folder, or remove it first")
@@ -203,6 +203,7 @@ def release(
                 calibration=feeds,
                 f32="f32" in wanted,
                 bf16="bf16" in wanted,
+                int4="int4" in wanted,
                 settings=settings,
             )
         texts = [text[:_LETTERS] for text in calibration if text.strip()][:_TEXTS] or list(SAMPLE)
