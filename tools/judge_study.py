@@ -1,4 +1,4 @@
-"""What a reranker's verdicts say of rows that it has not learned from.
+"""What the verdicts of a judge, or of a model's reranker, say of rows that it has not learned from.
 
     python tools/judged_rows.py --out scratch/judged
     python tools/judge_study.py my-model [--rows scratch/judged] [--limit 600]
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 import milepost
 from milepost.checking.claims import as_written
 from milepost.checking.claims.verdict import Said, judge
-from milepost.encoder.reranker import LandmarkReranker
+from milepost.encoder.reranker import LandmarkReranker, judge_of
 from milepost.types import Hit, Passage
 from milepost.verdicts import ANSWERED, VERDICTS
 from milepost_eval.probabilities import refused, told_apart
@@ -104,7 +104,7 @@ def refusal(answered: NDArray[Any], unanswered: NDArray[Any]) -> dict[str, float
     }
 
 
-def check(model: Path, data: Path, limit: int) -> None:
+def check(model: str, data: Path, limit: int) -> None:
     """Print the verdicts on claims of which a longer text than the evidence is known."""
     encoder = milepost.load(model)
     for source in ("checkcovid", "fm2"):
@@ -123,7 +123,7 @@ def check(model: Path, data: Path, limit: int) -> None:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("model", type=Path, help="A model folder with a reranker.")
+    parser.add_argument("model", help="A model; its reranker counts without the judge's package.")
     parser.add_argument("--rows", type=Path, default=Path("scratch/judged"))
     parser.add_argument("--limit", type=int, default=600)
     parser.add_argument("--check", action="store_true", help="Put claims to longer texts.")
@@ -132,7 +132,7 @@ def main() -> None:
     if args.check:
         check(args.model, args.data, args.limit)
         return
-    reranker = LandmarkReranker.of(milepost.load(args.model))
+    reranker = judge_of(milepost.load(args.model))
     if reranker is None:
         parser.error(f"{args.model} has no reranker")
     for source, asked in sorted(rows(args.rows / "claims.jsonl.gz", args.limit).items()):

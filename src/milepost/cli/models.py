@@ -29,7 +29,7 @@ Examples:
 def models(as_json: bool) -> int:
     """List the installed models: name, vector dimensions, fingerprint, size and training data."""
     from milepost.encoder.engine import shipped_models
-    from milepost.encoder.engine.folder import DEFAULT, mismatched_models
+    from milepost.encoder.engine.folder import DEFAULT, JUDGE, mismatched_models
 
     shipped = shipped_models()
     if not shipped:
@@ -42,10 +42,10 @@ def models(as_json: bool) -> int:
         record = {"default": DEFAULT, "models": [_record(model) for model in shipped]}
         print_json(record | {"unusable": unusable})
         return 0
+    known = {DEFAULT: "  (default)", JUDGE: "  (judges claims and answers)"}
     for model in shipped:
         manifest = model.manifest
-        usual = "  (default)" if manifest.name == DEFAULT else ""
-        click.echo(f"{manifest.name}{usual}")
+        click.echo(f"{manifest.name}{known.get(manifest.name, '')}")
         click.echo(
             f"  {manifest.dimensions} dimensions, {', '.join(model.precisions)}, "
             f"{size_text(tree_bytes(model.path))}, fingerprint {manifest.fingerprint}"

@@ -186,11 +186,13 @@ class SearchOptions:
             raise Interrupted("" if self.no_cache else kept) from None
 
     def _parse(self, question: str, encoder: Encoder) -> Query:
-        from milepost.encoder.reranker import preload
+        from milepost.encoder.reranker import preload, preload_judge
         from milepost.search import Query
 
         if self.rerank:
-            preload(encoder)  # beside the question's encoding and the reading of documents
+            # Beside the question's encoding and the reading of documents.
+            preload(encoder)
+            preload_judge(encoder)
         return Query.parse(
             question,
             encoder,

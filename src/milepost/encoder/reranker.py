@@ -15,12 +15,20 @@ with the question's landmark in the same window, from which follows, too, whethe
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from weakref import WeakKeyDictionary, ref
 
 from milepost.encoder import Encoder
-from milepost.encoder.engine.folder import RERANKER, TOKENIZER, ModelFolder
+from milepost.encoder.engine.folder import (
+    JUDGE,
+    RERANKER,
+    TOKENIZER,
+    ModelFolder,
+    find_model,
+    packaged,
+)
 from milepost.encoder.engine.manifest import MANIFEST, prefixed, read_manifest
 from milepost.encoder.engine.verdict_head import VerdictHead
 from milepost.errors import ModelError
@@ -127,11 +135,11 @@ def _fitting(sizes: Sequence[int], middle: int, room: int) -> range:
 
 
 class LoadingReranker:
-    """Loads a reranker in a thread; ``for_query`` waits until it is loaded."""
+    """Loads a reranker in a thread; ``for_query`` and ``judge`` wait until it is loaded."""
 
-    def __init__(self, model: Encoder) -> None:
+    def __init__(self, load: Callable[[], LandmarkReranker | None]) -> None:
         pool = ThreadPoolExecutor(1, thread_name_prefix="milepost-reranker")
-        self.loading = pool.submit(_load, ref(model))
+        self.loading = pool.submit(load)
         pool.shutdown(wait=False)
 
     def loaded(self) -> LandmarkReranker | None:
@@ -143,24 +151,58 @@ class LoadingReranker:
         reranker = self.loaded()
         return reranker.for_query(question) if reranker else None
 
+    def judge(
+        self, claim: str, sentences: Sequence[str], most_about: int = 0
+    ) -> tuple[WindowReading, int] | None:
+        """See ``LandmarkReranker.judge``."""
+        reranker = self.loaded()
+        return reranker.judge(claim, sentences, most_about) if reranker else None
 
-_PATIENCE_S = 10.0  # of a fork, for rerankers that are being loaded
+
+_PATIENCE_S = 10.0  # for rerankers that are being loaded
 _known: WeakKeyDictionary[Encoder, LoadingReranker] = WeakKeyDictionary()
+_judges: dict[tuple[int | None, bool], LoadingReranker] = {}
 
 
 def preload(model: Encoder) -> LoadingReranker:
     """Start to load a model's reranker, while the caller reads documents or an index."""
     if model not in _known:  # two threads at once load it twice and keep one
-        _known[model] = LoadingReranker(model)
+        _known[model] = LoadingReranker(partial(_load, ref(model)))
     return _known[model]
 
 
-def _settle() -> None:
-    wait([each.loading for each in list(_known.values())], timeout=_PATIENCE_S)
+def preload_judge(model: Encoder) -> LoadingReranker | None:
+    """Start to load what judges whether passages answer; None if nothing can, or needs to."""
+    return _judge(model) if "answerable" in model.manifest.fusion else None
+
+
+def _judge(model: Encoder) -> LoadingReranker | None:
+    """The package ``JUDGE``, with a model's threads.
+
+    None if it is not installed, or the model is of no folder, as those of tests.
+    """
+    if model.opener is None or packaged(JUDGE) is None:
+        return None
+    given = getattr(model.opener, "keywords", {})
+    threads, cached = given.get("threads"), given.get("cache", True)
+    if (threads, cached) not in _judges:
+        _judges[threads, cached] = LoadingReranker(partial(_load_judge, threads, cached))
+    return _judges[threads, cached]
+
+
+def judge_of(model: Encoder) -> LandmarkReranker | None:
+    """What judges claims: the package ``JUDGE`` if it is installed, else the model's reranker."""
+    return (_judge(model) or preload(model)).loaded()
+
+
+def settle() -> None:
+    """Wait for what is being loaded: meanwhile OpenVINO gives the whole process the C locale."""
+    known = [*_known.values(), *_judges.values()]
+    wait([each.loading for each in known], timeout=_PATIENCE_S)
 
 
 if hasattr(os, "register_at_fork"):  # a child would wait for a thread that it does not have
-    os.register_at_fork(before=_settle)
+    os.register_at_fork(before=settle)
 
 
 def _load(model: ref[Encoder]) -> LandmarkReranker | None:
@@ -178,6 +220,16 @@ def _load(model: ref[Encoder]) -> LandmarkReranker | None:
             "export it without --granularity, or remove that folder",
         )
     tokenizer = None if (path / TOKENIZER).is_file() else encoder.tokenizer
-    made = Encoder(folder, opener(folder), tokenizer)
-    made.encode_windows([[[0]]])  # the first run packs the weights: beside the search so far
-    return LandmarkReranker(made)
+    return _ready(Encoder(folder, opener(folder), tokenizer))
+
+
+def _load_judge(threads: int | None, cached: bool) -> LandmarkReranker:
+    from milepost.encoder.engine.openvino import open_engine
+
+    folder = find_model(JUDGE)
+    return _ready(Encoder(folder, open_engine(folder, threads=threads, cache=cached)))
+
+
+def _ready(encoder: Encoder) -> LandmarkReranker:
+    encoder.encode_windows([[[0]]])  # the first run packs the weights: beside the search so far
+    return LandmarkReranker(encoder)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,7 +15,7 @@ from milepost._typed import typed
 from milepost.documents import locator
 from milepost.encoder import Encoder
 from milepost.encoder.engine.languages import supported_languages
-from milepost.encoder.reranker import preload
+from milepost.encoder.reranker import judge_of, preload, preload_judge
 from milepost.errors import StoreError, WrongModel, WrongType
 from milepost.filters import Filter, as_filter
 from milepost.index.adding import add_sources
@@ -304,11 +304,12 @@ class Index:
             return [search(state, query, model) for query in queries]
 
     def _search_model(self, rerank: bool) -> SearchModel:
-        """Collect what search needs of the model; the reranker loads in the background."""
+        """Collect what search needs of the model; reranker and judge load in the background."""
         reranker = preload(self.model) if rerank else None
+        judge = preload_judge(self.model) if rerank else None
         reads = supported_languages(self.model.manifest.name)
         count, encode = self.model.count_tokens, self.model.encode_query
-        return SearchModel(self._ranking, reranker, count, reads, encode)
+        return SearchModel(self._ranking, reranker, count, reads, encode, judge)
 
     @typed
     def check(
@@ -351,7 +352,8 @@ class Index:
                 return CheckResult(given.text, "not found", notes=(no_match(filter_),))
 
             def about(claim: str) -> SearchResult:
-                model = self._search_model(rerank=True)
+                # Of a claim nothing is asked that could be answered.
+                model = replace(self._search_model(rerank=True), judge=None)
                 names, most = among.names, max(k, READ)
                 query = Query.parse(
                     claim, self.model, k=most, documents=names, where=filter_, operators=False
@@ -361,9 +363,7 @@ class Index:
             def likely(passages: Sequence[Passage]) -> tuple[Passage, ...]:
                 return tuple(each for each in passages[:k] if each.score >= min_score)
 
-            found = check_store(
-                state, given, among, about, lambda: preload(self.model).loaded(), likely
-            )
+            found = check_store(state, given, among, about, partial(judge_of, self.model), likely)
             if found.verdict == "not found" and 0.0 < found.best_score < min_score:
                 note = nothing_reaches(min_score, found.best_score)
                 found = replace(found, notes=(*found.notes, note))

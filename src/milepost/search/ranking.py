@@ -173,7 +173,7 @@ class Ranked:
     def probability(self, numbers: Sequence[int]) -> float:
         """Compute the probability, 0–1, that a passage of these sentences holds evidence."""
         scores = sorted((float(self.base_score[number]) for number in numbers), reverse=True)
-        rest = sum(_logistic(score) for score in scores[1:])
+        rest = sum(logistic(score) for score in scores[1:])
         base, best, more, *with_reranker, share, size = self.numbers.calibration
         odds = base + best * scores[0] + more * math.log1p(rest)
         odds += share * share_of_scores(self.score, numbers, self.mass) + size * size_odds(
@@ -183,7 +183,7 @@ class Ranked:
             added = max(float(self.added[number]) for number in numbers)
             odds += with_reranker[0] * added
             odds += with_reranker[1] * self.fused.signals["out of vocabulary"]
-        return _logistic(odds)
+        return logistic(odds)
 
     def answerable(self, best: float) -> float | None:
         """Compute the probability, 0–1, that any passage answers, from that of the best one.
@@ -193,7 +193,7 @@ class Ranked:
         if not self.numbers.answerable:
             return None
         base, slope = self.numbers.answerable
-        return _logistic(base + slope * less_likely(log_odds(best), self.answered))
+        return logistic(base + slope * less_likely(log_odds(best), self.answered))
 
 
 def rank(
@@ -354,5 +354,6 @@ def log_odds(probability: float) -> float:
     return math.log(clipped / (1.0 - clipped))
 
 
-def _logistic(value: float) -> float:
+def logistic(value: float) -> float:
+    """Compute the probability, 0–1, of log-odds."""
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))

@@ -12,6 +12,7 @@ from milepost.language.detection import SupportedLanguages
 from milepost.language.numbers import others
 from milepost.language.terms import words_of
 from milepost.marks import mark_at, page_of, place_in_words, places_at
+from milepost.search.answering import Judge, reread
 from milepost.search.notes import filter_matches_none, language_notes, no_match, no_text
 from milepost.search.passages import (
     Core,
@@ -48,7 +49,8 @@ Measure = Callable[[str], int]  # measures a text in the unit of the budget
 class SearchModel:
     """The parts of a model that search needs; None for what it does not have.
 
-    ``encode`` is for a report that is to be asked with its own name.
+    ``encode`` is for a report that is to be asked with its own name; ``judge`` says whether
+    passages answer.
     """
 
     ranking: Ranking
@@ -56,6 +58,7 @@ class SearchModel:
     count_tokens: Measure | None = None
     reads: SupportedLanguages | None = None
     encode: Callable[[str], NDArray[np.float32]] | None = None
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,8 @@ def _ranked(
     found.sort(key=lambda passage: -passage.score)
     best = max((passage.score for passage in found), default=0.0)
     answerable = ranked.answerable(best) if found else None
+    if answerable is not None and model.judge is not None:
+        answerable = reread(model.judge, query.question, found, answerable)
     passages = _likely(found, answerable, query.limits.min_score)[: query.limits.k]
     unread = language_notes(
         query.text,

@@ -17,7 +17,7 @@ from starlette.routing import Route
 import milepost
 from milepost.documents.isolated import Isolated
 from milepost.documents.reader_process import read_plain, reading_seconds
-from milepost.encoder.reranker import preload
+from milepost.encoder.reranker import preload, preload_judge
 from milepost.index import Index
 from milepost.index.intake import Known
 from milepost.server.agent_tools import AgentTools
@@ -126,6 +126,7 @@ def _state(
     indexer = Indexer(index, read, governor.bulk(), end=reader.close, ocr=settings.ocr, known=known)
     encoder = index.model
     preload(encoder)
+    preload_judge(encoder)
     folders = list(sources)  # whoever started the server names these: they are read in any case
     if not settings.read_only:
         library.sweep()

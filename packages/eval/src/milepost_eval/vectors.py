@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder, Progress
 from milepost.encoder.engine import ModelFolder
+from milepost.encoder.engine.openvino import open_engine
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class CachedEncoder(Encoder):
         vectors: Vectors,
         tokenizer: Tokenizer | None = None,
     ) -> None:
-        super().__init__(folder, engine, tokenizer)
+        super().__init__(folder, engine, tokenizer, open_engine)
         self._vectors = vectors
         manifest = self.manifest
         # Everything that the vectors depend on beside the tokens.

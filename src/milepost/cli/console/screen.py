@@ -116,6 +116,8 @@ def _show_in_pager(text: str, *, coloured: bool) -> None:
     settings = os.environ.get("LESS", "")
     if coloured and "r" not in settings.lower():
         os.environ["LESS"] = f"-R {settings}".strip()  # else less prints codes of colours as text
+    if loads := sys.modules.get("milepost.encoder.reranker"):
+        loads.settle()  # the locale says in which encoding the pager gets its text
     click.echo_via_pager(text, color=coloured or None)
 
 

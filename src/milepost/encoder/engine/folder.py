@@ -16,24 +16,27 @@ from milepost.encoder.engine.hub import local
 from milepost.encoder.engine.manifest import MANIFEST, Manifest, read_manifest
 from milepost.errors import ModelError
 
-Precision = Literal["int8", "f32", "bf16"]
+Precision = Literal["int8", "f32", "bf16", "int4"]
 
 DEFAULT = "landmark-minilm"
 SHIPPED = Path(__file__).resolve().parents[2] / "models"
 
 MULTILINGUAL = "landmark-multilingual"
-PACKAGES = {MULTILINGUAL: "milepost_multilingual"}
+JUDGE = "landmark-judge"
+"""Judges claims in place of the reranker of any model; see ``encoder.reranker.judge_of``."""
+PACKAGES = {MULTILINGUAL: "milepost_multilingual", JUDGE: "milepost_judge"}
 """Milepost's own models in separate packages: name → the module that holds a folder of that name.
 
 They are found without reading entry points, which each search would wait for."""
 MODEL_GROUP = "milepost.models"  # entry points of all other models in packages: name → the module
 
 TOKENIZER = "tokenizer.json"
-# bf16 takes half the disk space of f32 and is no faster: it is for folders without other graphs.
+# bf16 and int4 take less disk space than f32, and are for folders without other graphs.
 GRAPHS: dict[Precision, str] = {
     "int8": "openvino_int8.xml",
     "f32": "openvino_f32.xml",
     "bf16": "openvino_bf16.xml",
+    "int4": "openvino_int4.xml",
 }
 POOLING_GRAPH, POOLING = "pooling.xml", "pooling.npz"
 """Files of a model that does not pool documents by the mean of landmarks: the OpenVINO graph, and

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
-from milepost.encoder.reranker import LandmarkReranker
+from milepost.encoder.reranker import LandmarkReranker, preload_judge
 from milepost.index.entries import entry, hashed
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking, rank
@@ -40,19 +40,25 @@ class Milepost:
         self.name = name
         self._encoder = encoder
         self._reranker = LandmarkReranker.of(encoder) if rerank else None
-        parts = encoder.fingerprint, *([self._reranker.fingerprint] if self._reranker else [])
-        self.fingerprint = "+".join(parts)
+        loading = preload_judge(encoder) if rerank else None
+        self._judge = loading.loaded() if loading else None
+        used = (encoder, self._reranker, self._judge)
+        self.fingerprint = "+".join(each.fingerprint for each in used if each)
 
     def open(self, documents: Sequence[Document]) -> _OpenMilepost:
         """See ``System.open``."""
-        return _OpenMilepost(self._encoder, self._reranker, documents)
+        return _OpenMilepost(self._encoder, self._reranker, self._judge, documents)
 
 
 class _OpenMilepost:
     def __init__(
-        self, encoder: Encoder, reranker: LandmarkReranker | None, documents: Sequence[Document]
+        self,
+        encoder: Encoder,
+        reranker: LandmarkReranker | None,
+        judge: LandmarkReranker | None,
+        documents: Sequence[Document],
     ) -> None:
-        self._encoder, self._reranker = encoder, reranker
+        self._encoder, self._reranker, self._judge = encoder, reranker, judge
         self._ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
         self._texts = {document.name: document.text for document in documents}
         self._store = open_store(
@@ -73,6 +79,7 @@ class _OpenMilepost:
                 reranker,
                 self._encoder.count_tokens,
                 encode=self._encoder.encode_query,
+                judge=self._judge,
             )
             query = Query.parse(question, self._encoder, operators=False)
             yield _Answered(self._store, self._texts, query, model)
@@ -124,7 +131,9 @@ class _Answered:
 
     def spend(self, budget: int) -> list[Place]:
         """The passages of a search with this budget."""
-        passages = self._search(Limits.parse(budget=budget)).passages
+        # Without a minimum the passages do not depend on the judge.
+        model = replace(self._model, judge=None)
+        passages = self._search(Limits.parse(budget=budget), model).passages
         return [Place(p.document, p.start, p.end, p.score) for p in passages]
 
     def strongest(self) -> Place | None:
@@ -137,11 +146,11 @@ class _Answered:
     @cached_property
     def shown(self) -> SearchResult:
         """See ``Ranking.shown``."""
-        return self._search(Limits.parse())
+        return self._search(Limits.parse(), self._model)
 
-    def _search(self, limits: Limits) -> SearchResult:
+    def _search(self, limits: Limits, model: SearchModel) -> SearchResult:
         with self._store.snapshot() as state:
-            return search(state, replace(self._query, limits=limits), self._model)
+            return search(state, replace(self._query, limits=limits), model)
 
     def best(self, most: int) -> list[Place]:
         """Sentences by score."""

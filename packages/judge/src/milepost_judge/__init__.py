@@ -1,0 +1,1 @@
+"""Holds the folder of the model ``landmark-judge``; Milepost finds it here."""
