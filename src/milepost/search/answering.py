@@ -17,6 +17,10 @@ from milepost.verdicts import ANSWERED, WindowReading
 READ = 2
 """Passages that are read: they tell near misses apart better than one, and as well as three."""
 
+AROUND = 1
+"""Sentences on each side of a passage's best one: all of them take half as long again, and tell near
+misses apart no better."""
+
 _BASE, _FOUND, _READ = -0.1, 0.83, 0.42
 """Constant, and weights of the log-odds of the search and of the passage that answers best, from
 development questions of five tasks, one in five without an answer. More weight of the latter tells
@@ -32,7 +36,7 @@ class Judge(Protocol):
         """Read sentences with a question in front: those around one that fit."""
 
 
-def reread(judge: Judge, question: str, passages: Sequence[Passage], found: float) -> float:
+def judged(judge: Judge, question: str, passages: Sequence[Passage], found: float) -> float:
     """Compute the probability, 0–1, that any passage answers, from that of the search.
 
     What is not English stays as it was ``found``: the judge reads nothing else.
@@ -49,7 +53,9 @@ def reread(judge: Judge, question: str, passages: Sequence[Passage], found: floa
 
 def _answered(judge: Judge, question: str, passage: Passage) -> float | None:
     hits = sorted(passage.hits, key=lambda hit: hit.start)
-    judged = judge.judge(question, [hit.text.strip() for hit in hits], hits.index(passage.hits[0]))
-    if judged is None or judged[0].verdicts is None:
+    best = hits.index(passage.hits[0])
+    near = hits[max(0, best - AROUND) : best + AROUND + 1]
+    read = judge.judge(question, [hit.text.strip() for hit in near], near.index(hits[best]))
+    if read is None or read[0].verdicts is None:
         return None
-    return float(judged[0].verdicts[ANSWERED])
+    return float(read[0].verdicts[ANSWERED])

@@ -12,7 +12,7 @@ from milepost.language.detection import SupportedLanguages
 from milepost.language.numbers import others
 from milepost.language.terms import words_of
 from milepost.marks import mark_at, page_of, place_in_words, places_at
-from milepost.search.answering import Judge, reread
+from milepost.search.answering import Judge, judged
 from milepost.search.notes import filter_matches_none, language_notes, no_match, no_text
 from milepost.search.passages import (
     Core,
@@ -146,7 +146,7 @@ def _ranked(
     best = max((passage.score for passage in found), default=0.0)
     answerable = ranked.answerable(best) if found else None
     if answerable is not None and model.judge is not None:
-        answerable = reread(model.judge, query.question, found, answerable)
+        answerable = judged(model.judge, query.question, found, answerable)
     passages = _likely(found, answerable, query.limits.min_score)[: query.limits.k]
     unread = language_notes(
         query.text,
