@@ -18,8 +18,8 @@ READ = 2
 """Passages that are read: they tell near misses apart better than one, and as well as three."""
 
 AROUND = 1
-"""Sentences on each side of a passage's best one: all of them take half as long again, and tell near
-misses apart no better."""
+"""Sentences on each side of a passage's best one: all of them take half as long again, and tell
+near misses apart no better."""
 
 _BASE, _FOUND, _READ = -0.1, 0.83, 0.42
 """Constant, and weights of the log-odds of the search and of the passage that answers best, from
