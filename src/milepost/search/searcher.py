@@ -145,7 +145,7 @@ def _ranked(
     found.sort(key=lambda passage: -passage.score)
     best = max((passage.score for passage in found), default=0.0)
     answerable = ranked.answerable(best) if found else None
-    if answerable is not None and model.judge is not None:
+    if answerable is not None and model.judge is not None and query.rerank:
         answerable = judged(model.judge, query.question, found, answerable)
     passages = _likely(found, answerable, query.limits.min_score)[: query.limits.k]
     unread = language_notes(
