@@ -85,6 +85,12 @@ def test_every_stage_on_every_network(tmp_path: Path, kind: str, lora: str) -> N
         assert line["check"].keys() == {"task"}
 
 
+def test_verdicts_beside_lora_are_refused_before_anything_is_learned(tmp_path: Path) -> None:
+    config = read_config(run_of(tmp_path, "bert", LORA, verdicts=True))
+    with pytest.raises(ModelError, match="beside LoRA are not saved"):
+        opened(config)
+
+
 @pytest.mark.parametrize("kind", ["mistral", "xlm-roberta"])
 def test_an_adapter_and_a_landmark_of_its_own(tmp_path: Path, kind: str) -> None:
     """LoRA trains few weights and a new token; the adapter alone is written, and exports."""

@@ -335,6 +335,11 @@ def opened(config: Config) -> Checkpoint:
     torch.manual_seed(config.seed)
     model.read_as(checkpoint.reading)
     if config.lora is not None:
+        if model.verdicts is not None:
+            raise ModelError(
+                "verdicts that are learned beside LoRA are not saved with it",
+                "leave [lora] out, or verdicts",
+            )
         landmark = checkpoint.tokenizer.token_to_id(said.landmark)
         with_lora(
             model,
