@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import milepost
-from milepost._numpy import read_arrays
 from support.cli_process import python
 
 TEXT = "Bees build cells of wax. A cell has six walls. The wax is costly to make. "
@@ -42,14 +41,6 @@ def test_models_that_load_at_once_leave_the_locale_as_it_was():
         "    assert locale.getpreferredencoding(False) == before != 'ANSI_X3.4-1968'\n"
     )
     python("-c", code, check=True, LC_ALL="C.UTF-8", PYTHONUTF8="0")
-
-
-def test_arrays_are_read_by_several_threads(tmp_path: Path) -> None:
-    """NumPy's parser of headers fails in Python 3.11 where two threads use it."""
-    np.savez(tmp_path / "a.npz", **{f"a{n}": np.arange(n) for n in range(40)})
-    with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda _: read_arrays(tmp_path / "a.npz"), range(200)))
-    assert all(each["a7"].tolist() == list(range(7)) for each in found)
 
 
 @pytest.mark.skipif(
