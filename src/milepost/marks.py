@@ -14,6 +14,7 @@ MarkKind = Literal[
     "message",
     "attachment",
     "page",
+    "label",
     "slide",
     "sheet",
     "cell",
@@ -27,8 +28,9 @@ MarkKind = Literal[
 ]
 
 _INSIDE: dict[str, tuple[str, ...]] = {
-    "message": ("attachment", "page", "slide", "sheet", "cell", "row", "time"),
-    "attachment": ("page", "slide", "sheet", "cell", "row", "time"),
+    "message": ("attachment", "page", "label", "slide", "sheet", "cell", "row", "time"),
+    "attachment": ("page", "label", "slide", "sheet", "cell", "row", "time"),
+    "page": ("label",),
     "sheet": ("row",),
 }
 """Kinds of marks that end where a mark of this kind begins."""
@@ -40,6 +42,7 @@ _PLACES = {
     "message": "mail of {}",
     "attachment": "attachment {}",
     "page": "page {}",
+    "label": "labelled {}",
     "slide": "slide {}",
     "sheet": "sheet {}",
     "cell": "cell {}",
@@ -55,16 +58,17 @@ class Mark:
     """The start of a page, heading, slide or other part at an offset of a text.
 
     A message ends the attachment before it; an attachment ends the pages, slides and sheets before
-    it; a sheet ends the row before it.
+    it; a sheet ends the row before it, and a page the label before it.
 
     Attributes:
         offset: offset in code points; of a heading, that of its first word.
-        kind: ``heading``, a part of the file (``page``; ``slide``; ``sheet`` and ``row`` of
-            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail; ``time`` of
-            subtitles), ``line`` (a line read from an image), ``hidden`` (invisible text that was
-            kept), or a ``table`` (its rows are the lines of the text) with its ``caption`` and
-            ``columns`` at the same offset.
-        value: the number, from 1, in digits (page, slide, row, cell); the name (sheet, attachment);
+        kind: ``heading``, a part of the file (``page`` and its ``label``; ``slide``; ``sheet`` and
+            ``row`` of spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail;
+            ``time`` of subtitles), ``line`` (a line read from an image), ``hidden`` (invisible text
+            that was kept), or a ``table`` (its rows are the lines of the text) with its ``caption``
+            and ``columns`` at the same offset.
+        value: the number, from 1, in digits (page, slide, row, cell); the name (sheet, attachment,
+            label: what viewers call a page, such as "xii", where that is not its number);
             the time as the file has it, in full seconds; the date, YYYY-MM-DD, or ``unknown date``
             (message); the heading's or caption's text; page, left, top, right and bottom of the box
             (line); the number of characters (hidden); the numbers of characters of the table and of

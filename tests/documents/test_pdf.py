@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import UnreadableFile
+from milepost.marks import place_in_words, places_at
 from support.pdf_writer import WORDS, PdfPage, made, pdf_of, prose, write_pdf
 from support.threads import at_once
 
@@ -248,3 +249,25 @@ def test_threads_take_turns() -> None:
     texts: list[str] = []
     assert at_once(*[lambda: texts.append(read_pdf(data, "x.pdf", None).text)] * 8) == []
     assert len(set(texts)) == 1
+
+
+def test_a_place_names_what_viewers_call_a_page() -> None:
+    pages = [PdfPage() for _ in range(4)]
+    for page, word in zip(pages, ("Cover.", "Preface.", "Bees build.", "Wax melts."), strict=True):
+        page.text(72, 700, word)
+    labels = b" /PageLabels << /Nums [0 << /S /r >> 2 << /S /D >> 3 << /S /D /St 4 >>] >>"
+    document = read_pdf(write_pdf(pages, catalogue=labels), "labelled.pdf", None)
+    marks = [(mark.kind, mark.value) for mark in document.marks if mark.kind in ("page", "label")]
+    assert marks == [
+        *(("page", "1"), ("label", "i")),
+        *(("page", "2"), ("label", "ii")),
+        *(("page", "3"), ("label", "1")),
+        ("page", "4"),
+    ]
+    at = [document.text.index(word) for word in ("Preface", "Bees", "Wax")]
+    assert [place_in_words(places_at(document.marks, each)) for each in at] == [
+        "page 2, labelled ii",
+        "page 3, labelled 1",
+        "page 4",
+    ]
+    assert document.page(at[1]) == 3

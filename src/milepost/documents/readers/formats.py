@@ -21,7 +21,7 @@ from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 from milepost.wording import CONTROL
 
-TEXT_VERSION = 22
+TEXT_VERSION = 23
 """Raised if a file gives another text or other marks than before, so that indexes in the cache are
 made anew."""
 

@@ -68,6 +68,7 @@ const PLACES = {
   message: "mail of",
   attachment: "attachment",
   page: "page",
+  label: "labelled",
   slide: "slide",
   sheet: "sheet",
   cell: "cell",
@@ -75,8 +76,9 @@ const PLACES = {
   time: "at",
 };
 const INSIDE = {
-  message: ["attachment", "page", "slide", "sheet", "cell", "row", "time"],
-  attachment: ["page", "slide", "sheet", "cell", "row", "time"],
+  message: ["attachment", "page", "label", "slide", "sheet", "cell", "row", "time"],
+  attachment: ["page", "label", "slide", "sheet", "cell", "row", "time"],
+  page: ["label"],
   sheet: ["row"],
 };
 

@@ -22,6 +22,7 @@ _PRINTED = re.compile(r"^Microsoft (?:Word|Excel|PowerPoint) - ")
 _SUFFIX = re.compile(
     r"\.(?:docx?|xlsx?|pptx?|odt|rtf|wpd|pages|indd|tmp|pdf|ps|dvi)$", re.IGNORECASE
 )
+_LONGEST_LABEL = 20  # longer ones are names of files
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
 
@@ -112,3 +113,13 @@ def read_properties(document: Any) -> Properties:
         keywords=said("Keywords"),
         own={"subject": said("Subject")},
     )
+
+
+def read_labels(document: OpenPdf) -> dict[int, str]:
+    """What viewers call the pages of an open document, where that is not the number of the page."""
+    labels: dict[int, str] = {}
+    for number in range(1, len(document) + 1):
+        label = " ".join(document.get_page_label(number - 1).split())
+        if label != str(number) and 0 < len(label) <= _LONGEST_LABEL:
+            labels[number] = label
+    return labels

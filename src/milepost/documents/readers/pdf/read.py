@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from milepost.documents import recognition
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.pdf import line_boxes, scans
 from milepost.documents.readers.pdf.boxes import boxes_of_lines, boxes_of_span
-from milepost.documents.readers.pdf.file import open_pdf, read_properties
+from milepost.documents.readers.pdf.file import open_pdf, read_labels, read_properties
 from milepost.documents.readers.pdf.furniture import mark_furniture
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.headings import Outline, find_headings, read_outline
@@ -58,6 +58,7 @@ class _Loaded:
                 with suppress(UnreadableFile, RecursionError):
                     read_form(document, name, self.form)
             self.outline = read_outline(document)
+            self.labels = read_labels(document)
             self.properties = read_properties(document)
 
 
@@ -97,8 +98,9 @@ def read_pdf(
                 joined.printed, list(pages.values()), pdf, keep_hidden=keep_hidden
             )
     said = tuple(_notes(loaded, pictures, kept=keep_hidden))
+    hidden = hidden_marks(joined.printed, pages)
     document = replace(
-        written(joined, name, source, said, boxes, hidden_marks(joined.printed, pages)),
+        written(joined, name, source, said, boxes, hidden, loaded.labels),
         hash=hashlib.sha256(data).hexdigest(),
         properties=loaded.properties,
     )
@@ -123,11 +125,15 @@ def written(
     source: str | None,
     notes: tuple[str, ...],
     boxes: Iterable[tuple[int, Box]],
-    hidden: Iterable[Mark] = (),
+    hidden: Iterable[Mark],
+    labels: Mapping[int, str],
 ) -> Document:
     """Write joined pages as a document; ``boxes`` are those of its lines, if they are kept."""
     marks = [*hidden]
-    marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
+    for page, offset in joined.pages:
+        marks.append(Mark(offset, "page", str(page)))
+        if page in labels:
+            marks.append(Mark(offset, "label", labels[page]))
     marks += joined.tables
     marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
     marks += [line_boxes.line_mark(offset, box) for offset, box in boxes]
