@@ -38,7 +38,8 @@ def read_picture(
         joined.pages.clear()  # a picture has no pages
     boxes = boxes_of_lines(joined.printed, pages, None, keep_hidden=False)
     what = f"{named([page.number for page in pages])} " if len(pages) > 1 else ""
-    return written(joined, name, source, (f"{what}text recognised from a picture",), boxes)
+    notes = (f"{what}text recognised from a picture",)
+    return written(joined, name, source, notes, boxes, hidden=(), labels={})
 
 
 def _frames(
