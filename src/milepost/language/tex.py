@@ -12,14 +12,7 @@ from collections.abc import Iterator
 
 from milepost.language.patterns import late
 
-
-def _table(rows: str) -> dict[str, str]:
-    names, signs = zip(*(row.split() for row in rows.split(";")), strict=True)
-    return dict(zip(names, signs, strict=True))
-
-
-_SIGNS = _table(
-    """
+_NAMES = """
     leq ≤; le ≤; geq ≥; ge ≥; neq ≠; ne ≠; ll ≪; gg ≫; approx ≈; sim ∼; simeq ≃; equiv ≡; propto
     ∝; times ×; cdot ·; div ÷; pm ±; mp ∓; ast ∗; circ ∘; bullet •; oplus ⊕; otimes ⊗; infty ∞;
     partial ∂; nabla ∇; sum ∑; prod ∏; int ∫; sqrt √; degree °; prime ′; hbar ℏ; ell ℓ; in ∈;
@@ -29,8 +22,8 @@ _SIGNS = _table(
     ae æ; AE Æ; oe œ; OE Œ; o ø; O Ø; l ł; L Ł; aa å; AA Å; S §; P ¶; copyright ©; pounds £;
     euro €; textdegree °; textmu µ; textendash –; textemdash —; lambda λ; Lambda Λ; varepsilon
     ε; vartheta ϑ; varphi φ; varrho ϱ; varsigma ς; percent %
-    """
-)
+"""
+_SIGNS = dict(row.split() for row in _NAMES.split(";"))
 for _sign in "αβγδεζηθικμνξπρστυφχψωΑΒΓΔΕΖΗΘΙΚΜΝΞΠΡΣΤΥΦΧΨΩ":
     _name = unicodedata.name(_sign).split()[-1].lower()
     _SIGNS[_name if _sign.islower() else _name.title()] = _sign

@@ -10,14 +10,12 @@ from milepost.quotes.words import SIGN, weight
 
 _ALIKE = 0.5  # share of common pairs of letters from which two words are spellings of one another
 
-_NO_VALUES: Mapping[str, str] = {}
-
 Pair = tuple[int | None, int | None]
 """A word of the quotation beside one of the text; None where the other has none."""
 
 
 def align(
-    given: Sequence[str], text: Sequence[str], values: Mapping[str, str] = _NO_VALUES
+    given: Sequence[str], text: Sequence[str], values: Mapping[str, str]
 ) -> tuple[int, list[Pair]]:
     """Align all words of a quotation with words of a text, at the least cost: it, and the pairs.
 

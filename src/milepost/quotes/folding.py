@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import unescape
 
 from milepost._numpy import NDArray, np
@@ -85,16 +85,9 @@ class Folded:
         return end
 
 
-class _Table(dict[str, str]):
-    """Character → what it is folded to; filled as characters are met."""
-
-    def __missing__(self, character: str) -> str:
-        small = _plain(character).casefold().replace("ı", "i")
-        folded = self[character] = unicodedata.normalize("NFD", small)
-        return folded
-
-
-_TABLE = _Table()
+@cache
+def _folded(character: str) -> str:
+    return unicodedata.normalize("NFD", _plain(character).casefold().replace("ı", "i"))
 
 
 def fold(text: str) -> Folded:
@@ -114,7 +107,7 @@ def fold(text: str) -> Folded:
     seen = np.zeros(int(codes.max()) + 1, np.bool_)
     seen[codes] = True
     different = np.flatnonzero(seen)
-    pieces = [_TABLE[chr(code)] for code in different.tolist()]
+    pieces = [_folded(chr(code)) for code in different.tolist()]
     longest = max(1, *map(len, pieces))
     table = np.zeros((len(pieces), longest), "<u4")
     for row, piece in zip(table, pieces, strict=True):

@@ -12,20 +12,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.language.patterns import is_dash, late
+from milepost.language.terms import UNSPACED
 from milepost.quotes.folding import Folded
 
 Reason = Literal["white space", "hyphenation", "case", "typography", "cell borders"]
 """What had to be ignored for a quotation to match."""
 
-UNSPACED = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff"
-    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
-"""Letters of scripts that put no space between words, as a pattern has them in brackets."""
-
-_UNSPACED = late(rf"[{UNSPACED}\u1100-\u11ff\uac00-\ud7af]")
-"""The same, and Hangul, which joins particles to words."""
-
+_UNSPACED = late(UNSPACED)
 _HYPHENS = "-\u2010\u2011"
 _THOUSANDS = "\u00a0\u2009\u202f\u2007"  # spaces that group digits
 _POINTS = ".,:/'"  # between digits they are part of a number, a date or a time

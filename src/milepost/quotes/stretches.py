@@ -55,7 +55,6 @@ def _votes(
         (np.array(list(_places(anchor, letters)), np.int64), positions)
         for anchor, positions in _anchors(given).items()
     ]
-    found.sort(key=lambda each: len(each[0]) > _FREQUENT)  # the frequent ones last
     rare = [each for each in found if len(each[0]) <= _FREQUENT]
     if any(len(places) for places, _ in rare):
         found = rare

@@ -9,11 +9,13 @@ from milepost._numpy import NDArray, np
 from milepost.language.amounts import figures
 from milepost.language.numbers import others
 from milepost.language.patterns import late
-from milepost.language.terms import MARKS
+from milepost.language.terms import MARKS, UNSPACED
 from milepost.quotes.folding import Folded
-from milepost.quotes.gaps import UNSPACED, is_negative
+from milepost.quotes.gaps import is_negative
 
-_LETTER = rf"(?:[^\W_{UNSPACED}]|{MARKS})"
+_HANGUL = r"[\u1100-\u11ff\uac00-\ud7a3]"
+"""Letters of words with spaces between them, though terms cut them as those of scripts without."""
+_LETTER = rf"(?:(?!{UNSPACED})[^\W_]|{_HANGUL}|{MARKS})"
 _HYPHEN = r"[-\u2010\u2011](?:[ \t]*\r?\n\s*)?"
 _WORD = late(
     r"\d+(?:[.,]\d+)*"
