@@ -11,9 +11,6 @@ from milepost.checking.claims.reading import Reading, Word, within
 from milepost.checking.claims.turned import clauses, counted, uncounted
 
 _ITEM = re.compile(r",\s|;\s|\band\b")
-_COMPARES = re.compile(
-    r"\b(?:than|against|compared|versus|from|between|and|while|up|down)\b", re.IGNORECASE
-)
 _LAST_YEAR = re.compile(
     r"\(\s*(?:(?:FY\s?)?[12]\d{3}(?:[-/]\d\d(?:\d\d)?)?|(?:prior|previous|last) year)\s*:[^()]*\)",
     re.IGNORECASE,
@@ -73,8 +70,6 @@ def joins_items(claim: Reading, sentence: Reading) -> bool:
 
     "1.05 with 10 mg" of "1.12 with 10 mg and 1.05 with 25 mg".
     """
-    if _COMPARES.search(claim.text):
-        return False
     item = clauses(sentence, _ITEM)
     rivals = uncounted(claim, sentence)
     held = [places[0] for each in claim.quantities if len(places := counted(each, sentence)) == 1]

@@ -185,7 +185,7 @@ def times(each: Quantity, factor: float, unit: str) -> Quantity:
 
 def _yearless(date: Quantity) -> tuple[int, int] | None:
     """Month and day; the day of a month alone is 0; None for longer ranges."""
-    if date.is_open or date.high - date.low > 31:
+    if date.high - date.low > 31:
         return None
     first = datetime.date.fromordinal(max(1, int(date.low)))
     return first.month, first.day if date.high == date.low else 0
