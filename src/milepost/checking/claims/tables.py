@@ -270,7 +270,7 @@ class ClaimedTable:
         """The rows with most of the claim's words, and those whose whole label it has."""
         scores = [sum(self._counts(row, each) for each in self._elements) for row in self.rows]
         labels = [
-            {number for number, each in enumerate(self._elements) if _has(row.label.value, each)}
+            {e for e in self._elements if _has(row.label.value, e)}
             if self._is_named(row)
             else set()
             for row in self.rows
@@ -292,13 +292,9 @@ class ClaimedTable:
         label = _elements(row.label.value)
         return bool(label) and all(_has(self._claim, each) for each in label)
 
-    def _by_name(self, row: Row, cell: _Cell) -> frozenset[int]:
-        """Which elements of the claim are in the name of a column and not in the row itself."""
-        return frozenset(
-            number
-            for number, each in enumerate(self._elements)
-            if _has(cell.name, each) and not row.holds(each)
-        )
+    def _by_name(self, row: Row, cell: _Cell) -> set[Element]:
+        """The elements of the claim that are in the name of a column and not in the row itself."""
+        return {e for e in self._elements if _has(cell.name, e) and not row.holds(e)}
 
     def _names(self, element: Element) -> bool:
         """Whether the claim has a word of a column's name, if only as the unit of a number."""
