@@ -70,7 +70,7 @@ ROLES = (
     compares_alone,
 )
 """What says that a sentence with all words of a claim says something else."""
-_OTHERS = (*ATTACHED, *ROLES, lacks_each)
+_OTHERS = (*ATTACHED, *ROLES, lacks_each, replaced)
 
 MAX_SPREAD = 4
 """Times its length, of at least eight words, over which a sentence may spread a claim's words."""
@@ -162,7 +162,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
         or any(opposed(claim, sentence))
         or any(each(claim, texts) for each in RENAMED)
         or renamed(claim, texts[:1])
-        or any(each(claim, sentence) for each in (*_OTHERS, replaced))
+        or any(each(claim, sentence) for each in _OTHERS)
         or denied_alone(sentence, claim)
         or (there & TENTATIVE and not own & POSSIBLE)
         or unanswered(claim, texts)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from milepost.checking.claims.conflicts import conflicts
 from milepost.checking.claims.reading import Reading, Word, read
+from milepost.checking.claims.values import span_of
 from milepost.documents.sentences import split
 from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS, judge
 from milepost.types import Span
@@ -42,8 +43,7 @@ def _changed(own: Reading, there: Reading, given: Span, text: Span) -> Iterator[
     """The kinds of numbers and dates at a difference that do not follow from each other."""
     for each in own.quantities:
         for other in there.quantities:
-            is_there = _meets((each.start, each.end), given)
-            is_there = is_there and _meets((other.start, other.end), text)
+            is_there = _meets(span_of(each), given) and _meets(span_of(other), text)
             if is_there and each.kind == other.kind and not each.follows(other):
                 yield each.kind
 
@@ -51,7 +51,7 @@ def _changed(own: Reading, there: Reading, given: Span, text: Span) -> Iterator[
 def _denies(reading: Reading, part: Span, other: Reading) -> bool:
     """Whether a part denies what the other text does not: "not necessary" is "unnecessary"."""
     own = [each for each in reading.negations if not any(map(other.denies, each.scope))]
-    return sum(_meets((each.word.start, each.word.end), part) for each in own) % 2 == 1
+    return sum(_meets(span_of(each.word), part) for each in own) % 2 == 1
 
 
 def _meets(one: Span, other: Span) -> bool:

@@ -17,12 +17,13 @@ _SUBTITLE = re.compile(r":\s|\s\(")
 
 def renamed(claim: Reading, texts: Sequence[Reading]) -> bool:
     """Whether texts have another name in front of a last name: "Elena Ruiz" of "Maria Ruiz"."""
-    for word, last in pairwise(claim.words):
-        if is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts):
-            for text in texts:
-                if any(_names_another(word, place, text, claim) for place in text.find(last)):
-                    return True
-    return False
+    return any(
+        _names_another(word, place, text, claim)
+        for word, last in pairwise(claim.words)
+        if is_name_of_two(word, last, claim) and not any(text.find(word) for text in texts)
+        for text in texts
+        for place in text.find(last)
+    )
 
 
 def retitled(claim: Reading, texts: Sequence[Reading]) -> bool:

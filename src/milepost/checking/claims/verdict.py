@@ -118,16 +118,16 @@ class Said:
 
 def why_not(claim: str) -> str | None:
     """Why a sentence claims nothing that could be judged; None where it does."""
-    text = claim.strip()
-    first = text.split(maxsplit=1)[0].lower().strip(",") if text else ""
+    text, words = claim.strip(), claim.split()
+    first = words[0].lower().strip(",") if words else ""
+    second = words[1].lower() if len(words) > 1 else ""
     if text.endswith("?"):
         return "a question cannot be supported or contradicted"
-    second = text.split(maxsplit=2)[1:2]
-    is_order = second and second[0].lower() in _OBJECTS and text.split()[0].isalpha()
-    is_order = is_order and (not first.endswith(("ly", "ing")) or first in _VERBS)
+    is_verb = first in _VERBS or not first.endswith(("ly", "ing"))
+    is_order = second in _OBJECTS and words[0].isalpha() and is_verb
     if first in _ORDERS or (is_order and first not in ENGLISH_WORDS | _LEADING):
         return "an order cannot be supported or contradicted"
-    if first in _WISHES or " ".join((first, *second)).lower() in _WISHES or text.endswith("!"):
+    if first in _WISHES or f"{first} {second}" in _WISHES or text.endswith("!"):
         return "a wish cannot be supported or contradicted"
     if _CELLS.search(text):
         return "a row of a table is only compared cell by cell"
@@ -154,35 +154,33 @@ def judge(
     about = [passage for passage in passages if _is_about(own, passage)]
     if _is_exact(ruled) or not english or len(own.by_base) < _SHORTEST:
         return ruled
-    if ruled.sentence is not None and ruled.verdict == "supported" and ruled.shared == 1.0:
+    holding = ruled.sentence if ruled.verdict == "supported" else None
+    if holding is not None and ruled.shared == 1.0:
         # Where one sentence has every word, what another passage says is of something else.
-        name, end = ruled.sentence.document, ruled.sentence.end
-        about = [each for each in about if each.document == name and each.start < end <= each.end]
+        about = [each for each in about if each.document == holding.document]
+        about = [each for each in about if each.start < holding.end <= each.end]
     said = model(about) if about else ()
     if not said:
         return ruled
-    against = max(range(len(said)), key=lambda number: said[number].contradicted)
-    for_it = max(range(len(said)), key=lambda number: said[number].supported)
-    denied, held = said[against].contradicted, said[for_it].supported
+    beside = list(zip(said, about, strict=False))
+    against, denying = max(beside, key=lambda each: each[0].contradicted)
+    for_it, confirming = max(beside, key=lambda each: each[0].supported)
+    denied, held = against.contradicted, for_it.supported
     if ruled.verdict == "contradicted":
         return ruled if held < MIN_SUPPORTED else Judgement("related")
     is_denial = bool(own.negations or EXCLUSIVE & {word.text.lower() for word in own.words})
     least = MIN_CONTRADICTED_DENIAL if is_denial else MIN_CONTRADICTED
-    hit = said[against].sentence
-    if denied >= least and denied > held and _has_rivals(own, about[against], hit):
-        coverage = compare(own, read(hit.text)).coverage
-        return Judgement("contradicted", _place(about[against], hit, coverage))
-    if ruled.sentence is not None and ruled.verdict == "supported":
+    if denied >= least and denied > held and _has_rivals(own, denying, against.sentence):
+        return Judgement("contradicted", _by_model(own, denying, against))
+    if holding is not None:
         is_sure = held >= MIN_SUPPORTED
         if ruled.shared == 1.0:
             is_sure |= held >= MIN_CONFIRMED_IF_WHOLE and denied < MAX_DENIED_IF_WHOLE
-        if ruled.sentence.similarity == 1.0:
+        if holding.similarity == 1.0:
             is_sure |= held >= MIN_CONFIRMED and denied < MAX_DENIED
         return ruled if is_sure else Judgement("related")
-    if held >= MIN_SUPPORTED and _has_facts(own, about[for_it]):
-        hit = said[for_it].sentence
-        coverage = compare(own, read(hit.text)).coverage
-        return Judgement("supported", _place(about[for_it], hit, coverage))
+    if held >= MIN_SUPPORTED and _has_facts(own, confirming):
+        return Judgement("supported", _by_model(own, confirming, for_it))
     return ruled
 
 
@@ -268,6 +266,10 @@ def _place(
         similarity=similarity,
         differences=differences,
     )
+
+
+def _by_model(claim: Reading, passage: Passage, said: Said) -> Match:
+    return _place(passage, said.sentence, compare(claim, read(said.sentence.text)).coverage)
 
 
 def _is_of_another(claim: Reading, sentence: Reading, found: Sequence[Conflict]) -> bool:
