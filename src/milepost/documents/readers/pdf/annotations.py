@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
@@ -21,6 +22,7 @@ from milepost.documents.readers.pdf.writing import runs_left
 _SHOWS_TEXT = ("Tj", "TJ", "'", '"', " Do")  # a stamp may hold its text in a part of its own
 _FILLS = re.compile(r"\b[fFbB]\b")
 """A box that is drawn over words hides them."""
+_NORMAL = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
 _TEXTS = (
     pdfium.FPDF_FORMFIELD_TEXTFIELD,
@@ -49,16 +51,10 @@ class Typed:
 
 def clear_drawings(page: Any, forms: Any) -> None:
     """Take drawings without words from fields, which pdfium would not draw anew."""
-    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
-        annotation = pdfium.FPDFPage_GetAnnot(page, number)
-        if not annotation:
-            continue
-        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+    for _, annotation in _annotations(page):
         is_text = pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _TEXTS
-        drawn = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal) if is_text else ""
-        if is_text and not any(sign in drawn for sign in _SHOWS_TEXT):
-            pdfium.FPDFAnnot_SetAP(annotation, normal, None)
-        pdfium.FPDFPage_CloseAnnot(annotation)
+        if is_text and not _shows_text(_drawing(annotation)):
+            pdfium.FPDFAnnot_SetAP(annotation, _NORMAL, None)
 
 
 def draw_in(page: Any, forms: Any) -> Typed | None:
@@ -67,55 +63,65 @@ def draw_in(page: Any, forms: Any) -> Typed | None:
     Returns:
         None if the page has not changed.
     """
-    count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
     letters: dict[str, str] = {}
-    typed = [_is_typed(page, number, forms, letters) for number in range(count)]
-    if not any(typed):
+    typed = {number for number, each in _annotations(page) if _is_typed(each, forms, letters)}
+    if not typed:
         return None
     text = pdfium.FPDFText_LoadPage(page)
     before = max(0, pdfium.FPDFText_CountChars(text))
     pdfium.FPDFText_ClosePage(text)
-    for number in reversed(range(count)):
-        if not typed[number]:
+    for number in reversed(range(pdfium.FPDFPage_GetAnnotCount(page))):
+        if number not in typed:
             pdfium.FPDFPage_RemoveAnnot(page, number)
-    done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
-    if done != pdfium.FLATTEN_SUCCESS:
+    if pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) != pdfium.FLATTEN_SUCCESS:
         return None
     return Typed(before, {ord(drawn): ord(letter) for letter, drawn in letters.items()})
 
 
-def _is_typed(page: Any, number: int, forms: Any, letters: dict[str, str]) -> bool:
+def _annotations(page: Any) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the handle of each annotation, which is closed before the next."""
+    for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        if annotation := pdfium.FPDFPage_GetAnnot(page, number):
+            try:
+                yield number, annotation
+            finally:
+                pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _drawing(annotation: Any) -> str:
+    """The instructions that draw an annotation."""
+    return text_of(pdfium.FPDFAnnot_GetAP, annotation, _NORMAL)
+
+
+def _shows_text(drawing: str) -> bool:
+    return any(sign in drawing for sign in _SHOWS_TEXT)
+
+
+def _is_typed(annotation: Any, forms: Any, letters: dict[str, str]) -> bool:
     """Whether an annotation shows text of the document, or a box that may hide some."""
-    annotation = pdfium.FPDFPage_GetAnnot(page, number)
-    if not annotation:
+    kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+    if kind in _BESIDE or pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
         return False
-    try:
-        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        if kind in _BESIDE or pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
-            return False
-        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
-        instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
-        if kind == pdfium.FPDF_ANNOT_SQUARE:
-            return bool(_FILLS.search(instructions))
-        shows = any(sign in instructions for sign in _SHOWS_TEXT)
-        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
-            return shows and pdfium.FPDFAnnot_GetFormFieldType(forms, annotation) in _DRAWN
-        if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
-            field = forms, annotation
-            if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
-                value = text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field)
-                return _write(annotation, value, letters)
-            if pdfium.FPDFAnnot_GetFormFieldType(*field) == pdfium.FPDF_FORMFIELD_LISTBOX:
-                chosen = ", ".join(_chosen(*field))
-                return _write(annotation, chosen, letters) or shows
-            if not shows and pdfium.FPDFAnnot_IsChecked(*field):
-                return _write(annotation, "[x]", letters)
-        if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
-            said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
-            return _write(annotation, said, letters)
-        return shows
-    finally:
-        pdfium.FPDFPage_CloseAnnot(annotation)
+    drawing = _drawing(annotation)
+    if kind == pdfium.FPDF_ANNOT_SQUARE:
+        return bool(_FILLS.search(drawing))
+    shows = _shows_text(drawing)
+    if kind == pdfium.FPDF_ANNOT_WIDGET:
+        field = forms, annotation
+        type_ = pdfium.FPDFAnnot_GetFormFieldType(*field)
+        if not _has_value(annotation):
+            return shows and type_ in _DRAWN
+        if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
+            value = text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field)
+            return _write(annotation, value, letters)
+        if type_ == pdfium.FPDF_FORMFIELD_LISTBOX:
+            return _write(annotation, ", ".join(_chosen(*field)), letters) or shows
+        if not shows and pdfium.FPDFAnnot_IsChecked(*field):
+            return _write(annotation, "[x]", letters)
+    if kind == pdfium.FPDF_ANNOT_FREETEXT and not drawing:
+        said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
+        return _write(annotation, said, letters)
+    return shows
 
 
 def _chosen(forms: Any, field: Any) -> list[str]:
@@ -148,8 +154,7 @@ def _write(annotation: Any, words: str, letters: dict[str, str]) -> bool:
         f"BT /Helv {size:.1f} Tf {1.2 * size:.1f} TL {place.left:.1f} {top:.1f} Td {shown}ET"
     )
     units = (ctypes.c_ushort * (len(instructions) + 1))(*map(ord, instructions))
-    normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
-    return bool(lines) and bool(pdfium.FPDFAnnot_SetAP(annotation, normal, units))
+    return bool(lines) and bool(pdfium.FPDFAnnot_SetAP(annotation, _NORMAL, units))
 
 
 def _drawn(line: str, letters: dict[str, str]) -> bytes:
