@@ -12,9 +12,9 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -82,10 +82,7 @@ def in_reading_order(glyphs: Glyphs, ink: Callable[[Sequence[int]], Floats]) -> 
             right = cell[item.numbers, 2].max()
             cell[item.numbers, 2] = max(min(right, end), item.left)
         order[line] = [number for item in read for number in item.numbers] + lost
-    glyphs = replace(glyphs, code=code, cell=cell)
-    arrays = ((field.name, getattr(glyphs, field.name)) for field in fields(glyphs))
-    ordered: dict[str, Any] = {n: a[order] for n, a in arrays if isinstance(a, np.ndarray)}
-    return replace(glyphs, **ordered)
+    return replace(glyphs, code=code, cell=cell).in_order(order)
 
 
 def _lines(glyphs: Glyphs) -> list[Integers]:

@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import repeat
 from typing import Any
@@ -81,6 +81,12 @@ class Glyphs:
     ink: Floats | None = None
     typed: int | None = None
     unknown: int = 0
+
+    def in_order(self, order: Integers) -> Glyphs:
+        """Return the same characters, with number ``order[k]`` as the ``k``-th."""
+        arrays = ((each.name, getattr(self, each.name)) for each in fields(self))
+        ordered: dict[str, Any] = {n: a[order] for n, a in arrays if isinstance(a, np.ndarray)}
+        return replace(self, **ordered)
 
 
 @contextmanager

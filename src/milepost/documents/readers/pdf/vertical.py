@@ -79,7 +79,9 @@ def with_columns(glyphs: Glyphs) -> Glyphs:
         swapped &= np.abs(y[after] - y[at_first] - unit) < (_FAR - 1) * unit
         if swapped.any():
             one = np.flatnonzero(swapped)
-            return with_columns(_swapped(glyphs, at[one], at[one + 1]))
+            order = np.arange(len(glyphs.code))
+            order[at[one]], order[at[one + 1]] = at[one + 1], at[one]
+            return with_columns(glyphs.in_order(order))
     chosen = np.flatnonzero(columns[run][place])
     if not len(chosen):
         return glyphs
@@ -108,11 +110,3 @@ def widen_columns(items: Integers, kinds: Integers) -> bool:
         item = ctypes.cast(int(items[at]), pdfium.FPDF_PAGEOBJECT)
         pdfium.FPDFPageObj_Transform(item, 1, 0, slant, 1, -slant * float(bottom[at]), 0)
     return bool(narrow)
-
-
-def _swapped(glyphs: Glyphs, one: Integers, two: Integers) -> Glyphs:
-    order = np.arange(len(glyphs.code))
-    order[one], order[two] = two, one
-    names = ("code", "cell", "base", "size", "hidden", "bold", "owner", "ink")
-    values = {name: getattr(glyphs, name) for name in names}
-    return replace(glyphs, **{n: each[order] for n, each in values.items() if each is not None})
