@@ -96,7 +96,6 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces.
     """
-    page, turn = display.page, display.turn
     kinds = np.zeros(len(glyphs.code), np.int8)
     left, top, right, bottom = glyphs.cell.T
     kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
@@ -113,24 +112,24 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
     if len(invisible) or len(white):
         clear = np.isin(owner, invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum() and (
-            covered(page, glyphs.width * glyphs.height) >= MOSTLY
+            covered(display) >= MOSTLY
             or _on_pictures(display, glyphs.cell[clear & printed]) >= _LAYER
         )
         if not layer:
             kinds[clear] = _INVISIBLE
         pale = np.flatnonzero(np.isin(owner, white) & printed & (kinds == 0))
         if len(pale):
-            kinds[pale[on_white(page, glyphs, turn, pale)]] = _WHITE
+            kinds[pale[on_white(display, glyphs, pale)]] = _WHITE
         doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, unpainted))
         chosen = np.flatnonzero(doubtful & printed)
         if len(chosen):
             # Letters filled with a pattern or a gradient have a colour that says nothing.
-            kinds[chosen[seen(page, glyphs, turn, chosen)]] = 0
+            kinds[chosen[seen(display, glyphs, chosen)]] = 0
     kinds[~printed] = 0
     whole = printed & (kinds == 0) & ~np.isin(owner, cut_out)
     below = _below_others(display, glyphs, np.flatnonzero(whole))
     if len(below):
-        kinds[below[~seen(page, glyphs, turn, below)]] = _COVERED
+        kinds[below[~seen(display, glyphs, below)]] = _COVERED
     if layers is None:
         return kinds
     inside = [*_in_layers(display.objects, 0, known=layers)]
@@ -138,7 +137,7 @@ def hidden_kinds(display: Display, glyphs: Glyphs, *, layers: bool | None) -> ND
     chosen = np.flatnonzero(in_layers & printed & (kinds == 0))
     for shows in (seen, drawn):  # not covered by others, and not white on them
         if len(chosen):
-            chosen = chosen[~shows(page, glyphs, turn, chosen)]
+            chosen = chosen[~shows(display, glyphs, chosen)]
     kinds[chosen] = _SWITCHED_OFF
     return kinds
 
@@ -192,7 +191,7 @@ def _below_others(display: Display, glyphs: Glyphs, chosen: Integers) -> Integer
     if not below.any():
         return NONE
     scanned = below.sum() >= _LAYER * len(chosen)
-    if scanned and covered(display.page, glyphs.width * glyphs.height) >= MOSTLY:
+    if scanned and covered(display) >= MOSTLY:
         return NONE
     # Dots and lines that show where to write are under what is written.
     words = [chr(code).isalnum() for code in glyphs.code[chosen].tolist()]

@@ -87,7 +87,7 @@ def load_page(
         size = (0.0, 0.0) if angle else (frame.width, frame.height)
         ruled = ruled_tables(across, down, frame.lines, size)
         drawn = np.array(across).reshape(-1, 3), np.array(down).reshape(-1, 3)
-        pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
+        pictures = covered(display) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
         line.starts = NONE

@@ -6,7 +6,7 @@ Also what the pictures on a page cover.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,11 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, plain, reference, references, results
+from milepost.documents.readers.pdf.native import HANDLE, INT, plain, references, results
 from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers
 
 if TYPE_CHECKING:
-    from milepost.documents.readers.pdf.glyphs import Glyphs
+    from milepost.documents.readers.pdf.glyphs import Display, Glyphs
 
 MOSTLY = 0.5
 """Share of a page under pictures from which it counts as the picture of a page."""
@@ -28,12 +28,10 @@ MAX_DEPTH = 8
 """Forms inside forms that are looked at."""
 
 
-def covered(page: Any, area: float) -> float:
-    """Share of a page that pictures cover, 0-1; the lock must be held.
-
-    ``area`` is that of the page in square points.
-    """
-    return min(1.0, sum(_pictures(reference(page), 0)) / max(area, 1.0))
+def covered(display: Display) -> float:
+    """Share of a page that pictures cover, 0-1; the lock must be held."""
+    area: float = max(1.0, display.width * display.height)
+    return min(1.0, sum(_pictures(*display.objects, 0)) / area)
 
 
 def objects(holder: Any, depth: int, texts: Integers = NONE) -> tuple[Integers, Integers]:
@@ -55,13 +53,12 @@ def objects(holder: Any, depth: int, texts: Integers = NONE) -> tuple[Integers, 
     return items, kinds
 
 
-def _pictures(holder: Any, depth: int) -> Iterator[float]:
-    """Areas of the pictures on a page, and of the forms on it that hold pictures."""
-    items, kinds = objects(holder, depth)
+def _pictures(items: Integers, kinds: Integers, depth: int) -> Iterator[float]:
+    """Areas of the pictures among some objects, and of the forms that hold pictures."""
     for item, kind in zip(references(items), kinds.tolist(), strict=True):
         form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
-            form and any(True for _ in _pictures(item, depth + 1))
+            form and any(True for _ in _pictures(*objects(item, depth + 1), depth + 1))
         ):
             left, bottom, right, top = bounds([item])[0].tolist()
             yield max(0.0, right - left) * max(0.0, top - bottom)
@@ -97,42 +94,35 @@ _DIFFERENT = 30  # of 255: a letter that changes a pixel by less is hardly seen
 _MAX_SIDE = 1600  # pixels of the picture of a page
 
 
-def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
+def on_white(display: Display, glyphs: Glyphs, chosen: Integers) -> Flags:
     """Say which of the chosen characters stand where the page is white, letters included."""
-    window = _Window(glyphs, chosen)
+    window = _Window(display, glyphs.cell[chosen])
     # The letters of white text on a dark place cover less than half of it.
-    return window.covered(window.draw(page, turn) >= PALE) > 0.5
+    return window.covered(window.draw() >= PALE) > 0.5
 
 
-def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
-    """Say which of the chosen characters are missed if the objects that draw them are left out.
-
-    ``turn`` are the quarter turns of the page as a viewer shows it.
-    """
-    window = _Window(glyphs, chosen)
-    whole = window.draw(page, turn).astype(np.int16)
-    with _left_out({*glyphs.owner[chosen].tolist()}):
-        rest = window.draw(page, turn)
+def seen(display: Display, glyphs: Glyphs, chosen: Integers) -> Flags:
+    """Say which of the chosen characters are missed if the objects that draw them are left out."""
+    window = _Window(display, glyphs.cell[chosen])
+    whole = window.draw().astype(np.int16)
+    with _left_out(np.unique(glyphs.owner[chosen])):
+        rest = window.draw()
     return window.covered(np.abs(whole - rest) > _DIFFERENT) > 0
 
 
-def drawn(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
+def drawn(display: Display, glyphs: Glyphs, chosen: Integers) -> Flags:
     """Say which of the chosen characters show if all other objects but forms are left out."""
-    window = _Window(glyphs, chosen)
-    found, kinds = objects(reference(page), 0)
-    own = {*glyphs.owner[chosen].tolist()}
-    with _left_out(
-        item
-        for item, kind in zip(found.tolist(), kinds.tolist(), strict=True)
-        if kind != pdfium.FPDF_PAGEOBJ_FORM and item not in own
-    ):
-        return window.covered(window.draw(page, turn) < PALE) > 0
+    window = _Window(display, glyphs.cell[chosen])
+    items, kinds = display.objects
+    others = ~np.isin(items, glyphs.owner[chosen]) & (kinds != pdfium.FPDF_PAGEOBJ_FORM)
+    with _left_out(items[others]):
+        return window.covered(window.draw() < PALE) > 0
 
 
 @contextmanager
-def _left_out(items: Iterable[int]) -> Iterator[None]:
-    """Let objects of a page not be drawn."""
-    held = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
+def _left_out(items: Integers) -> Iterator[None]:
+    """Let the objects of some addresses not be drawn."""
+    held = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items.tolist() if item > 0]
     for each in held:
         pdfium.FPDFPageObj_SetIsActive(each, False)
     try:
@@ -145,10 +135,11 @@ def _left_out(items: Iterable[int]) -> Iterator[None]:
 class _Window:
     """The part of a page's picture that holds some characters, and the place of each in it."""
 
-    def __init__(self, glyphs: Glyphs, chosen: Integers) -> None:
-        scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
-        self._size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
-        boxes = glyphs.cell[chosen] * scale
+    def __init__(self, display: Display, cells: Floats) -> None:
+        self._display, (width, height) = display, (display.width, display.height)
+        scale = min(1.0, _MAX_SIDE / max(width, height, 1.0))
+        self._size = max(1, round(scale * width)), max(1, round(scale * height))
+        boxes = cells * scale
         low = np.floor(np.clip(boxes[:, :2], 0, np.array(self._size) - 1)).astype(np.int64)
         high = np.ceil(np.clip(boxes[:, 2:], 1, self._size)).astype(np.int64)
         high = np.maximum(high, low + 1)
@@ -157,10 +148,10 @@ class _Window:
         self._window = left, top, right, bottom
         self._low, self._high = low - (left, top), high - (left, top)
 
-    def draw(self, page: Any, turn: int) -> NDArray[np.uint8]:
+    def draw(self) -> NDArray[np.uint8]:
         """Draw the part; the page may have been turned to read the text."""
-        pdfium.FPDFPage_SetRotation(page, turn)
-        return draw(page, self._size, self._window)
+        pdfium.FPDFPage_SetRotation(self._display.page, self._display.turn)
+        return draw(self._display.page, self._size, self._window)
 
     def covered(self, pixels: Flags) -> Floats:
         """Share of the place of each character that some pixels cover."""
