@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -88,24 +89,19 @@ def _placed(lines: Mapping[int, Sequence[Line]], outline: Outline) -> Outline:
 
 def _by_outline(pages: Sequence[Page], outline: Outline) -> dict[int, Heading]:
     lines = {page.number: list(page.lines()) for page in pages}
-    letters: dict[int, list[str]] = {}
+    placed = [each for each in _placed(lines, outline) if each[0] in lines]
+    letters = {n: [_letters(line.text) for line in lines[n]] for n in {each[0] for each in placed}}
     found: dict[int, Heading] = {}
-    for number, title, level in _placed(lines, outline):
+    for number, title, level in placed:
         want = _letters(title)
-        if len(want) < 2:
-            continue
-        best: tuple[bool, tuple[int, ...]] | None = None
-        of_page = lines.get(number, [])
-        if number not in letters:
-            letters[number] = [_letters(line.text) for line in of_page]
-        for at, first in enumerate(of_page):
-            if id(first) in found:
-                continue
-            match = _match(of_page, letters[number], at, want)
-            if match and (best is None or match[0] > best[0]):
-                best = match
-        if best:
-            found[best[1][0]] = Heading(best[1], title, level, alone=best[0])
+        matches = (
+            _match(lines[number], letters[number], at, want)
+            for at, first in enumerate(lines[number])
+            if id(first) not in found
+        )
+        alone, own = max(filter(None, matches), key=itemgetter(0), default=(False, ()))
+        if own and len(want) > 1:
+            found[own[0]] = Heading(own, title, level, alone=alone)
     return found
 
 

@@ -269,21 +269,17 @@ def _joined(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _tables(across: Sequence[Rule], down: Sequence[Rule]) -> Iterator[Ruled]:
-    left = list(down)
+    rest, left = {*across}, [*down]
     while left:
         group, reached = [left.pop()], list[Rule]()
-        waiting = [(group[0], False)]
-        rest = list(across)
-        while waiting:
-            rule, is_across = waiting.pop()
-            others = left if is_across else rest
-            met = [each for each in others if _meet(rule, each)]
-            for each in met:
-                others.remove(each)
-                (group if is_across else reached).append(each)
-                waiting.append((each, not is_across))
-        table = _table(reached, group)
-        if table is not None:
+        for rule in group:  # it grows by the lines that stand on the same ones across
+            met = [each for each in rest if _meet(rule, each)]
+            reached += met
+            rest.difference_update(met)
+            beside = [each for each in left if any(_meet(each, other) for other in met)]
+            group += beside
+            left = [each for each in left if each not in beside]
+        if table := _table(reached, group):
             yield table
 
 
