@@ -43,15 +43,11 @@ def accented(glyphs: Glyphs, letters: NDArray[np.int32], known: int) -> None:
 
 def _under(glyphs: Glyphs, accent: int) -> int | None:
     """Find the letter in whose place an accent is printed."""
-    cell, size = glyphs.cell, glyphs.size[accent]
-    left, right = cell[accent, 0], cell[accent, 2]
-    near = np.abs(glyphs.base[:, 1] - glyphs.base[accent, 1]) <= _LEVEL * size
-    near &= (cell[:, 0] < right) & (cell[:, 2] > left) & (glyphs.angle == 0)
-    near &= (glyphs.hidden == glyphs.hidden[accent]) & ~glyphs.generated
-    best, most = None, 0.0
-    for k in np.flatnonzero(near).tolist():
-        width = min(right - left, cell[k, 2] - cell[k, 0])
-        shared = min(right, cell[k, 2]) - max(left, cell[k, 0])
-        if k != accent and chr(int(glyphs.code[k])).isalpha() and shared > max(_OVER * width, most):
-            best, most = k, shared
-    return best
+    (left, _, right, _), (lefts, _, rights, _) = glyphs.cell[accent], glyphs.cell.T
+    shared = np.minimum(right, rights) - np.maximum(left, lefts)
+    near = shared > _OVER * np.minimum(right - left, rights - lefts)
+    near &= np.abs(glyphs.base[:, 1] - glyphs.base[accent, 1]) <= _LEVEL * glyphs.size[accent]
+    near &= (glyphs.hidden == glyphs.hidden[accent]) & ~glyphs.generated & (glyphs.angle == 0)
+    near[accent] = False
+    letters = (k for k in np.flatnonzero(near).tolist() if chr(int(glyphs.code[k])).isalpha())
+    return max(letters, key=lambda k: float(shared[k]), default=None)
