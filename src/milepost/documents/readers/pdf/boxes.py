@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -33,17 +35,20 @@ def boxes_of_lines(
 
     Lines that were read from a picture have their boxes, others are looked up in the file.
     """
-    pictures = {page.number: page.boxes for page in pages if page.boxes is not None}
-    found = [(row[0], pictures[row[2]][row[3]]) for row in printed if row[2] in pictures]
-    others = [row for row in printed if row[2] not in pictures]
-    for number in dict.fromkeys(row[2] for row in others):
+    pictures = {page.number: page.boxes for page in pages}
+    of_page = itemgetter(2)
+    found: list[tuple[int, Box]] = []
+    for number, rows in groupby(sorted(printed, key=of_page), of_page):
+        if (boxes := pictures[number]) is not None:
+            found += [(start, boxes[place]) for start, _, _, place in rows]
+            continue
         page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
         assert glyphs.ink is not None
-        for start, end, _, place in (row for row in others if row[2] == number):
+        for start, end, _, place in rows:
             line = page.frame.lines[place]
             if box := _box_of(line.source[: end - start], glyphs.ink, line, number):
                 found.append((start, box))
-    return sorted(found, key=lambda pair: pair[0])
+    return sorted(found, key=itemgetter(0))
 
 
 def _box_of(part: Integers, ink: Floats, line: Line, page: int) -> Box | None:

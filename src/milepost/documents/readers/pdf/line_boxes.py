@@ -7,7 +7,7 @@ points.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
 from milepost.types import Box, Mark, Span
@@ -27,17 +27,15 @@ def locator(text: str, marks: Sequence[Mark]) -> Callable[[int, int], list[Box]]
     lines = [mark for mark in marks if mark.kind == "line"]
     if not lines:
         return None
-    starts = [mark.offset for mark in lines]
+    starts = [*(mark.offset for mark in lines), len(text)]
 
     def locate(start: int, end: int) -> list[Box]:
         boxes = []
-        for number in range(max(0, bisect_right(starts, start) - 1), len(lines)):
-            first = starts[number]
-            if first >= end:
-                break
-            after = starts[number + 1] if number + 1 < len(lines) else len(text)
-            length = len(text[first:after].rstrip())
-            low, high = max(start - first, 0), min(end - first, length)
+        first = max(0, bisect_right(starts, start) - 1)
+        for number in range(first, bisect_left(starts, end, hi=len(lines))):
+            at, after = starts[number : number + 2]
+            length = len(text[at:after].rstrip())
+            low, high = max(start - at, 0), min(end - at, length)
             if low < high:
                 boxes.append(_part(lines[number].value, low / length, high / length))
         return boxes
