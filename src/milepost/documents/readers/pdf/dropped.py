@@ -33,9 +33,10 @@ def drop_line_numbers(page: Page) -> None:
         columns["left", round(line.left / 3)].append(line)
         columns["right", round(line.right / 3)].append(line)
     for column in sorted(columns.values(), key=len, reverse=True):
-        own = [line for line in column if id(line) not in page.dropped]
+        own = [line for line in column if not line.dropped]
         if len(own) >= _LEAST and _counts(own) and _beside_text(page, own):
-            page.dropped.update(map(id, own))
+            for line in own:
+                line.dropped = True
 
 
 def _counts(column: list[Line]) -> bool:
@@ -71,20 +72,20 @@ _FEWEST = 3  # cells in columns: the two ends of a running head are at the margi
 
 def restore_cells(page: Page) -> None:
     """Take back rows of a table that goes on below them."""
-    dropped = [line for line in page.frame.lines if id(line) in page.dropped]
+    dropped = [line for line in page.frame.lines if line.dropped]
     for table in (each for each in page.ruled if any(map(each.cell, dropped))):
         rows = [row for row in table.in_rows(page.frame.lines) if len(row) > 1]
         lines = [line for row in rows for cell in row.values() for line in cell]
-        if not page.dropped.issuperset(map(id, lines)):
-            beside = (x for x in lines if table.drawn or sum(in_row(x, y) for y in lines) > 1)
-            page.dropped.difference_update(map(id, beside))
+        if not all(line.dropped for line in lines):
+            for line in lines:
+                line.dropped &= not table.drawn and sum(in_row(line, y) for y in lines) < 2
     upright = (line for line in page.frame.lines if line.angle == page.frame.lines[0].angle)
     for below, row in pairwise(reversed(rows_of(upright) if dropped else [])):
-        names, cells = ({id(line) for line in each} for each in (row, below))
         near = below[0].base - row[0].base < _NEXT * row[0].size
-        if near and names <= page.dropped and not cells <= page.dropped:
+        if near and all(x.dropped for x in row) and not all(x.dropped for x in below):
             inside = sum(any(aligned(name, cell) < _ALIGNED for cell in below) for name in row)
-            page.dropped -= names | cells if inside >= _FEWEST else set()
+            for line in [*row, *below]:
+                line.dropped &= inside < _FEWEST
 
 
 def in_row(line: Line, other: Line) -> bool:

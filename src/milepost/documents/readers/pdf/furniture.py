@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from statistics import median
 
 from milepost.documents.readers.pdf.dropped import drop_line_numbers, in_row, restore_cells
@@ -77,7 +78,7 @@ _Seats = dict[tuple[bool, int, str], _Seen]  # upright, slot, shape
 
 
 def mark_furniture(pages: Sequence[Page], size: float) -> None:
-    """Add to each page's ``dropped`` the lines that repeat; ``size`` is the body's in points."""
+    """Mark the lines that repeat as dropped; ``size`` is the body's in points."""
     for page in pages:
         drop_line_numbers(page)
     heights = [_first(page) for page in pages if page.frame.lines]
@@ -86,8 +87,7 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     seats: _Seats = defaultdict(_Seen)
     first = median(heights)
     edges = [
-        (page, [line for line in _edge_lines(page, first) if id(line) not in page.dropped])
-        for page in pages
+        (page, [line for line in _edge_lines(page, first) if not line.dropped]) for page in pages
     ]
     for page, lines in edges:
         for line in lines:
@@ -95,8 +95,7 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
             numbers = [] if number is None else [number]
             if _has_letters(shape):
                 numbers = [int(each[:9]) for each in _WHOLE.findall(line.text)]
-            for slot in _slots(line):
-                seen = seats[_upright(page, line), slot, shape]
+            for seen in _alike(seats, line, page):
                 seen.pages.add(page.number)
                 seen.texts[line.text].add(page.number)
                 for each in numbers:
@@ -113,8 +112,7 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
             need = max(least, most) if line.size > large else least
             # Two alike pages are no proof; two page numbers are.
             need = max(need, MIN_PAGES) if _has_words(line.text) else need
-            if _repeats(seats, line, page, need, max(need, len(pages) // _OFTEN)):
-                page.dropped.add(id(line))
+            line.dropped = _repeats(seats, line, page, need, max(need, len(pages) // _OFTEN))
     for page, lines in edges:
         _restore_inner(page, lines)
     for page in pages:
@@ -123,9 +121,10 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
     _drop_last_numbers(pages)
     for page in pages:
         restore_cells(page)
-    if all(len(page.dropped) == len(page.frame.lines) for page in pages):
-        for page in pages:  # if there are only heads, they are the text
-            page.dropped.clear()
+    printed = [line for page in pages for line in page.frame.lines]
+    if all(line.dropped for line in printed):
+        for line in printed:  # if there are only heads, they are the text
+            line.dropped = False
         return
     _keep_first(pages, large)
 
@@ -133,7 +132,7 @@ def mark_furniture(pages: Sequence[Page], size: float) -> None:
 def _keep_first(pages: Sequence[Page], large: float) -> None:
     """Keep the first copy of each line of words among the furniture, unless the text has it."""
     text = " ".join(
-        line.text for page in pages for line in page.frame.lines if id(line) not in page.dropped
+        line.text for page in pages for line in page.frame.lines if not line.dropped
     ).casefold()
     kept: set[str] = set()
     counted: set[tuple[str, int, int]] = set()
@@ -141,7 +140,7 @@ def _keep_first(pages: Sequence[Page], large: float) -> None:
     for page in pages:
         above: Line | None = None  # a line that was kept
         for line in page.frame.lines:
-            if id(line) not in page.dropped or not _has_words(line.text):
+            if not line.dropped or not _has_words(line.text):
                 continue
             words = line.text.casefold()
             # "2 The Bees" and "3 The Bees" differ in the number of the page alone.
@@ -159,9 +158,8 @@ def _keep_first(pages: Sequence[Page], large: float) -> None:
             if not beside and ((known and not goes_on) or _is_in(words, text)):
                 continue
             above = line
-            page.dropped.discard(id(line))
-            if page is not first and not is_label:
-                page.heads.add(id(line))
+            line.dropped = False
+            line.head = page is not first and not is_label
 
 
 def _numbers_of_page(words: str, page: int) -> Iterator[tuple[str, int, int]]:
@@ -228,6 +226,12 @@ def _slots(line: Line) -> tuple[int, int]:
     return 2 * int(line.base // SLOT), 2 * int((line.base + SLOT / 2) // SLOT) + 1
 
 
+def _alike(seats: _Seats, line: Line, page: Page) -> list[_Seen]:
+    """The records of lines like this one, in both slots of its height."""
+    shape, _ = _shape(line.text)
+    return [seats[_upright(page, line), slot, shape] for slot in _slots(line)]
+
+
 @lru_cache(maxsize=4096)
 def _shape(text: str) -> tuple[str, int | None]:
     """Replace the numbers of a text by #; also return the first of them."""
@@ -248,8 +252,7 @@ def _has_letters(shape: str) -> bool:
 def _repeats(seats: _Seats, line: Line, page: Page, need: int, often: int) -> bool:
     """Whether a line stands on as many pages nearby as needed, or often in the whole document."""
     shape, number = _shape(line.text)
-    for slot in _slots(line):
-        seen = seats[_upright(page, line), slot, shape]
+    for seen in _alike(seats, line, page):
         if _has_letters(shape):
             near = sum(abs(each - page.number) <= _NEAR for each in seen.pages)
             # "Article 5" and "Article 6" at the top of one page each are titles.
@@ -266,15 +269,13 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int, often: int) -> bo
 
 def _restore_inner(page: Page, edge: list[Line]) -> None:
     """Keep repeated lines inside of the text: names of columns, units."""
-    heads = [x for x in edge if id(x) in page.dropped and _upright(page, x)]
-    lines = [x for x in page.frame.lines if _upright(page, x)] if heads else []
-    while True:
-        text = [x for x in lines if id(x) not in page.dropped]
-        inner = {id(x) for x in heads if _inside(x, text, page.frame.height / 2)}
-        if not inner:
-            return
-        page.dropped -= inner
-        heads = [x for x in heads if id(x) not in inner]
+    lines = [x for x in page.frame.lines if _upright(page, x)]
+    inner = heads = [x for x in edge if x.dropped and _upright(page, x)]
+    while inner:  # what is kept is text, so that other lines may be inside of it
+        text = [x for x in lines if not x.dropped]
+        inner = [x for x in heads if x.dropped and _inside(x, text, page.frame.height / 2)]
+        for line in inner:
+            line.dropped = False
 
 
 def _inside(line: Line, text: list[Line], middle: float) -> bool:
@@ -291,20 +292,17 @@ def _inside(line: Line, text: list[Line], middle: float) -> bool:
 
 def _drop_rows(page: Page, seats: _Seats) -> None:
     """Drop lines in one row with furniture if the row is separate from the text."""
-    for line in [x for x in page.frame.lines if id(x) in page.dropped]:
+    for line in [x for x in page.frame.lines if x.dropped]:
         if _outermost(page, line):
-            row = [x for x in page.frame.lines if in_row(x, line)]
-            page.dropped |= {
-                id(x) for x in row if x.size < 1.3 * line.size and _comes_again(seats, x, page)
-            }
+            for other in page.frame.lines:
+                small = in_row(other, line) and other.size < 1.3 * line.size
+                other.dropped |= small and _comes_again(seats, other, page)
 
 
 def _comes_again(seats: _Seats, line: Line, page: Page) -> bool:
     """Whether a line has no words, or stands at this height on another page, too."""
-    shape, _ = _shape(line.text)
-    return not _has_words(line.text) or any(
-        len(seats[_upright(page, line), slot, shape].pages) >= 2 for slot in _slots(line)
-    )
+    again = any(len(seen.pages) > 1 for seen in _alike(seats, line, page))
+    return again or not _has_words(line.text)
 
 
 def _drop_stray_numbers(edges: Sequence[tuple[Page, list[Line]]]) -> None:
@@ -313,9 +311,7 @@ def _drop_stray_numbers(edges: Sequence[tuple[Page, list[Line]]]) -> None:
     slots: dict[int, set[int]] = defaultdict(set)
     for page, _ in edges:
         for line in page.frame.lines:
-            if id(line) not in page.dropped:
-                continue
-            shape, number = _shape(line.text)
+            shape, number = _shape(line.text) if line.dropped else ("", None)
             if shape == "#" and number is not None:
                 shifts[number - page.number].add(page.number)
                 for slot in _slots(line):
@@ -327,7 +323,7 @@ def _drop_stray_numbers(edges: Sequence[tuple[Page, list[Line]]]) -> None:
                 continue
             known = any(len(slots[slot]) >= MIN_PAGES for slot in _slots(line))
             if known or len(shifts[number - page.number]) >= MIN_PAGES:
-                page.dropped.add(id(line))
+                line.dropped = True
 
 
 def _drop_last_numbers(pages: Sequence[Page]) -> None:
@@ -335,9 +331,9 @@ def _drop_last_numbers(pages: Sequence[Page]) -> None:
 
     Pages that a browser prints may end with their text, far above the bottom edge.
     """
-    found: dict[tuple[str, int], list[tuple[Page, list[Line]]]] = defaultdict(list)
+    found: dict[tuple[str, int], list[list[Line]]] = defaultdict(list)
     for page in pages:
-        lines = [x for x in page.frame.lines if id(x) not in page.dropped and _upright(page, x)]
+        lines = [x for x in page.frame.lines if not x.dropped and _upright(page, x)]
         last = max(lines, key=lambda line: line.base, default=None)
         if last is None or len(lines) < 2:
             continue
@@ -350,11 +346,10 @@ def _drop_last_numbers(pages: Sequence[Page]) -> None:
             _, number = _shape(word[0])
             if number is not None:
                 rest = f"{text[: word.start()]}#{text[word.end() :]}"
-                found[rest, number - page.number].append((page, row))
-    for own in found.values():
-        if len(own) >= MIN_PAGES:
-            for page, row in own:
-                page.dropped.update(map(id, row))
+                found[rest, number - page.number].append(row)
+    for rows in found.values():
+        for line in chain(*rows) if len(rows) >= MIN_PAGES else ():
+            line.dropped = True
 
 
 def _outermost(page: Page, line: Line) -> bool:
@@ -364,7 +359,7 @@ def _outermost(page: Page, line: Line) -> bool:
     return not any(
         sign * (x.base - line.base) <= least
         and x.angle == line.angle
-        and id(x) not in page.dropped
+        and not x.dropped
         and not in_row(x, line)
         for x in page.frame.lines
     )

@@ -25,13 +25,7 @@ from milepost._forking import free_in_child
 from milepost.documents.readers.pdf.annotations import Typed, clear_drawings, draw_in
 from milepost.documents.readers.pdf.bidirectional import in_reading_order
 from milepost.documents.readers.pdf.hidden import hidden_kinds
-from milepost.documents.readers.pdf.native import (
-    INT,
-    plain,
-    reference,
-    references,
-    results,
-)
+from milepost.documents.readers.pdf.native import INT, plain, reference, references, results
 from milepost.documents.readers.pdf.picture import bounds, objects
 from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers, are_blank
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns

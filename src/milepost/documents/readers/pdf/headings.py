@@ -10,13 +10,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from milepost.documents.readers.builder import (
-    MAX_TITLE,
-    MIN_LETTERS,
-    MOSTLY_BOLD,
-    is_title,
-    labels,
-)
+from milepost.documents.readers.builder import MAX_TITLE, MIN_LETTERS, MOSTLY_BOLD, is_title, labels
 from milepost.documents.readers.pdf.breaks import is_item
 from milepost.documents.readers.pdf.native import text_of
 from milepost.documents.readers.pdf.page import Page
@@ -143,7 +137,6 @@ class _Run:
     """Lines below each other that look like one heading, and the lines of the page after them."""
 
     lines: list[Line]
-    page: Page
     after: list[Line]
     large: bool
 
@@ -233,7 +226,7 @@ def _runs(page: Page, size: float, *, in_bold: bool) -> list[_Run]:
             runs[-1].lines.append(line)
             runs[-1].after = order[at + 1 :]
         else:
-            runs.append(_Run([line], page, order[at + 1 :], large))
+            runs.append(_Run([line], order[at + 1 :], large))
         inside = True
     return runs
 
@@ -244,7 +237,7 @@ def _is_title(run: _Run) -> bool:
         if ends and len(run.title) > SENTENCE:
             return False  # text, in a document whose notes or examples are longer
         return len(run.title) <= MAX_TITLE and sum(map(str.isalpha, run.title)) >= MIN_LETTERS
-    return is_title(run.title) and id(run.lines[0]) not in run.page.heads
+    return is_title(run.title) and not run.lines[0].head
 
 
 def _cells(lines: list[Line]) -> set[int]:

@@ -232,8 +232,8 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
         if flow[0].angle != main:
             asides.append(flow)
             continue
-        lines = [line for line in flow if id(line) not in page.heads]
-        heads += [line for line in flow if id(line) in page.heads]
+        lines = [line for line in flow if not line.head]
+        heads += [line for line in flow if line.head]
         cut = len(lines)
         while cut and not whole and lines[cut - 1].size <= SMALL * size:
             cut -= 1

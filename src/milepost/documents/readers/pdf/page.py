@@ -31,11 +31,7 @@ class Page:
     number: int  # from 1
     # its lines in the order of the file; later steps identify a line by its index here
     frame: Frame
-    # ids of lines that are furniture (running heads, page numbers)
-    dropped: set[int] = field(default_factory=set)
-    # ids of running heads that are kept, although they stand between the paragraphs
-    heads: set[int] = field(default_factory=set)
-    # the other lines in reading order, one list for each flow
+    # its lines but the furniture in reading order, one list for each flow
     flows: list[list[Line]] = field(default_factory=list)
     # the box of each line, if the page was read from its picture; else None
     boxes: list[Box] | None = None
@@ -58,9 +54,7 @@ class Page:
             self.ruled = [table.mirrored() for table in self.ruled]
             across, down = self.drawn
             self.drawn = across[:, [0, 2, 1]] * [1, -1, -1], down * [-1, 1, 1]
-        self.flows = reading_order(
-            [line for line in self.frame.lines if id(line) not in self.dropped]
-        )
+        self.flows = reading_order([line for line in self.frame.lines if not line.dropped])
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines in reading order, without the furniture."""

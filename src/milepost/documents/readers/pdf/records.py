@@ -54,6 +54,9 @@ class Line:
     starts: Floats  # for each character of ``text``, the left edge of its cell
     # True if it is in a form field or a note, which the file has after its text
     typed: bool = False
+    dropped: bool = False  # True if it is furniture: a running head, the number of a page
+    # True if it is a running head that is kept, although it stands between the paragraphs
+    head: bool = False
 
     def insert(self, at: int, text: str, source: ArrayLike, starts: ArrayLike) -> None:
         """Insert characters with their glyphs and left edges."""
