@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, starmap, takewhile
 from operator import itemgetter
 from typing import Any
 
@@ -129,12 +129,10 @@ def _on_page(
         from_, to = max(low, first), min(high, first + len(own))
         start_at, end_at = own[from_ - first], own[to - first - 1] + 1
         # Hyphens at both ends, where the text has them too.
-        place = places[from_] - 1
-        while start_at and place >= start and _left_out(line.text[start_at - 1], text[place]):
-            start_at, place = start_at - 1, place - 1
-        place = places[to - 1] + 1
-        while end_at < len(line.text) and place < end and _left_out(line.text[end_at], text[place]):
-            end_at, place = end_at + 1, place + 1
+        before = zip(line.text[:start_at][::-1], text[start : places[from_]][::-1], strict=False)
+        after = zip(line.text[end_at:], text[places[to - 1] + 1 : end], strict=False)
+        start_at -= sum(takewhile(bool, starmap(_left_out, before)))
+        end_at += sum(takewhile(bool, starmap(_left_out, after)))
         if box := _box_of(line.source[start_at:end_at], glyphs.ink, line, number):
             yield (places[from_], places[to - 1] + 1), box
 

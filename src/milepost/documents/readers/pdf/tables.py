@@ -194,13 +194,8 @@ def _rows(page: Sequence[Unit], at: int, names: Set[str]) -> tuple[int, int]:
 
 def _header(page: Sequence[Unit], at: int, free: int) -> int:
     """The first unit of what names the columns of a table that begins at a unit."""
-    first = at
-    while first > max(free, at - _HEADER_UNITS):
-        unit = page[first - 1]
-        if unit.heading or not unit.is_short:
-            break
-        first -= 1
-    return first
+    near = reversed(page[max(free, at - _HEADER_UNITS) : at])
+    return at - len([*takewhile(lambda unit: unit.is_short and not unit.heading, near)])
 
 
 def _inherit(columns: Sequence[Column], above: Sequence[Column]) -> None:
