@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from milepost._forking import free_in_child
 from milepost.documents.readers.pdf.annotations import Typed, clear_drawings, draw_in
 from milepost.documents.readers.pdf.bidirectional import in_reading_order
 from milepost.documents.readers.pdf.hidden import hidden_kinds
-from milepost.documents.readers.pdf.native import INT, plain, reference, references, results
+from milepost.documents.readers.pdf.native import INT, asked, reference, references, results
 from milepost.documents.readers.pdf.picture import bounds, objects
 from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers, are_blank
 from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
@@ -200,10 +199,8 @@ def _unknown(handle: Any, glyphs: Glyphs) -> int:
     around = np.pad(seen, 1)
     lost &= around[:-2] | around[2:]
     if (control & lost).any():
-        failed = map(
-            plain(pdfium.FPDFText_HasUnicodeMapError, INT), repeat(handle), range(len(code))
-        )
-        lost |= seen & (np.fromiter(failed, np.int64, len(code)) == 1)
+        failed = asked(pdfium.FPDFText_HasUnicodeMapError, INT, range(len(code)), handle)
+        lost |= seen & (failed == 1)
     return int(lost.sum())
 
 
@@ -211,17 +208,15 @@ def _generated(handle: Any, code: Integers) -> Flags:
     # Line breaks are no letters, whoever wrote them.
     generated: Flags = (code == ord("\r")) | (code == ord("\n"))
     blank = np.flatnonzero((code <= 32) & ~generated)
-    asked = map(plain(pdfium.FPDFText_IsGenerated, INT), repeat(handle), blank.tolist())
-    generated[blank] = np.fromiter(asked, np.int64, len(blank)) == 1
+    generated[blank] = asked(pdfium.FPDFText_IsGenerated, INT, blank.tolist(), handle) == 1
     return generated
 
 
 def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page."""
     letters, matrix = written.letters, written.matrix
-    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT)
-    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
-    loose = finite(results(box_of, np.float32, 4, letters.tolist(), handle)[0])
+    boxes, _ = results(pdfium.FPDFText_GetLooseCharBox, np.float32, 4, letters.tolist(), handle)
+    loose = finite(boxes)
     if not len(letters):
         return loose, np.zeros((0, 2))
     # If the first letter of an upright object is where the object begins, and the boxes of all are
@@ -231,15 +226,15 @@ def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     level = [f.reduceat(loose[:, 1::2], first) for f in (np.minimum, np.maximum)]
     known &= (level[0] == level[1]).all(axis=1) | (written.lengths == 1)
     origin = np.stack([loose[:, 0], np.repeat(matrix[:, 5], written.lengths)], axis=1)
-    asked = np.flatnonzero(~np.repeat(known, written.lengths))
-    found, _ = results(origin_of, np.float64, 2, letters[asked].tolist(), handle, apart=True)
-    origin[asked] = finite(found)
+    rest = np.flatnonzero(~np.repeat(known, written.lengths))
+    numbers = letters[rest].tolist()
+    found, _ = results(pdfium.FPDFText_GetCharOrigin, np.float64, 2, numbers, handle, apart=True)
+    origin[rest] = finite(found)
     return loose, origin
 
 
 def _ink(handle: Any, numbers: Sequence[int], display: Display) -> Floats:
-    box_of = plain(pdfium.FPDFText_GetCharBox, INT)
-    boxes, _ = results(box_of, np.float64, 4, numbers, handle, apart=True)
+    boxes, _ = results(pdfium.FPDFText_GetCharBox, np.float64, 4, numbers, handle, apart=True)
     left, right, bottom, top = boxes.T
     return display.boxes(left, top, right, bottom)
 

@@ -19,7 +19,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, plain, references, results
+from milepost.documents.readers.pdf.native import HANDLE, INT, asked, plain, references, results
 from milepost.documents.readers.pdf.picture import (
     MAX_DEPTH,
     MOSTLY,
@@ -255,8 +255,7 @@ def _in_layers(found: tuple[Integers, Integers], depth: int, *, known: bool) -> 
 
 def _are_marked(items: Sequence[Any]) -> Flags:
     """Say of each object whether a mark of the page's contents puts it in a layer."""
-    asked = map(plain(pdfium.FPDFPageObj_CountMarks, INT), items)
-    counts = np.fromiter(asked, np.int64, len(items))
+    counts = asked(pdfium.FPDFPageObj_CountMarks, INT, items)
     mark_of = plain(pdfium.FPDFPageObj_GetMark, HANDLE)
     in_layer: Flags = np.zeros(len(items), np.bool_)
     for place in range(counts.max(initial=0)):
@@ -282,8 +281,7 @@ def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, ...]:
         Those in invisible ink; those of them whose mode is to draw nothing; those in white or
         nearly so; those that cut out what is drawn later.
     """
-    asked = map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT), items)
-    modes = np.fromiter(asked, np.int64, len(items))
+    modes = asked(pdfium.FPDFTextObj_GetTextRenderMode, INT, items)
     colour = np.zeros((len(items), 4), np.uint32)
     known = np.zeros(len(items), np.bool_)
     # An outline (1, 2, 5, 6) may be seen whatever is inside. 3 draws nothing, and neither does 7,
@@ -295,7 +293,7 @@ def _inks(owner: Integers, items: Sequence[Any]) -> tuple[Integers, ...]:
     ):
         numbers = np.flatnonzero(chosen).tolist()
         colour[numbers], known[numbers] = results(
-            plain(function, INT), np.uint32, 4, [items[k] for k in numbers], apart=True
+            function, np.uint32, 4, [items[k] for k in numbers], apart=True
         )
     clear = known & (colour[:, 3] <= _CLEAR)
     pale = known & ~clear & (colour[:, :3].min(axis=1) >= PALE)

@@ -33,7 +33,7 @@ _PLAIN: dict[tuple[str, Any], Any] = {}  # a new type of function takes as long 
 
 
 def plain(function: Any, result: Any) -> Any:
-    """Return the same function for references, whole numbers of 32 bits, and ``results``."""
+    """Return the same function for references and whole numbers of 32 bits."""
     key = function.__name__, result
     if key not in _PLAIN:
         _PLAIN[key] = ctypes.PYFUNCTYPE(result)(address(function))
@@ -66,6 +66,12 @@ def reference(item: Any) -> Any:
     return ctypes.byref(_ROOM, address(item) - ctypes.addressof(_ROOM))
 
 
+def asked(function: Any, result: Any, each: Sequence[Any], *before: Any) -> NDArray[Any]:
+    """Ask a function of pdfium for a number many times: ``each`` is the last argument of a call."""
+    found = map(plain(function, result), *map(repeat, before), each)
+    return np.fromiter(found, np.float64 if result is ctypes.c_double else np.int64, len(each))
+
+
 @cache
 def _places(offset: int) -> list[Any]:
     """References to a place in each row of the room: making one takes half as long as a call."""
@@ -78,7 +84,7 @@ def results(
     """Call a function many times that puts numbers at a place.
 
     Args:
-        function: from ``plain``.
+        function: one of pdfium.
         kind: type of the numbers.
         values: how many there are for each call.
         each: the last argument before the place, for each call.
@@ -94,6 +100,6 @@ def results(
     for start in range(0, len(each), _ROWS):
         part = each[start : start + _ROWS]
         ctypes.memset(_ROOM, 0, _ROW * len(part))
-        answers += map(function, *map(repeat, before), part, *places)
+        answers += map(plain(function, INT), *map(repeat, before), part, *places)
         found[start : start + len(part)] = _BYTES.view(kind)[: len(part), :values]
     return found, answers

@@ -8,14 +8,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, plain, references, results
+from milepost.documents.readers.pdf.native import HANDLE, INT, asked, plain, references, results
 from milepost.documents.readers.pdf.records import NONE, Flags, Floats, Integers
 
 if TYPE_CHECKING:
@@ -44,12 +43,10 @@ def objects(holder: Any, depth: int, texts: Integers = NONE) -> tuple[Integers, 
         if depth
         else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
     )
-    numbers = range(plain(count, INT)(holder))
-    asked = map(plain(get, HANDLE), repeat(holder), numbers)
-    items = np.fromiter(asked, np.int64, len(numbers))
+    items = asked(get, HANDLE, range(plain(count, INT)(holder)), holder)
     kinds = np.full(len(items), pdfium.FPDF_PAGEOBJ_TEXT)
     others = np.flatnonzero(~np.isin(items, texts, assume_unique=True))
-    kinds[others] = [*map(plain(pdfium.FPDFPageObj_GetType, INT), references(items[others]))]
+    kinds[others] = asked(pdfium.FPDFPageObj_GetType, INT, references(items[others]))
     return items, kinds
 
 
@@ -66,8 +63,8 @@ def _pictures(items: Integers, kinds: Integers, depth: int) -> Iterator[float]:
 
 def bounds(items: Sequence[Any]) -> Floats:
     """Left, bottom, right and top of objects, ``(n, 4)``, on the page."""
-    function = plain(pdfium.FPDFPageObj_GetBounds, INT)
-    return results(function, np.float32, 4, items, apart=True)[0].astype(np.float64)
+    boxes, _ = results(pdfium.FPDFPageObj_GetBounds, np.float32, 4, items, apart=True)
+    return boxes.astype(np.float64)
 
 
 def draw(

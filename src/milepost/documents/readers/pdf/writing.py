@@ -11,14 +11,13 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, plain, reference, references, results
+from milepost.documents.readers.pdf.native import HANDLE, asked, reference, references, results
 from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 
 HYPHEN = 2
@@ -79,15 +78,15 @@ def read_writing(text: Any) -> Writing:
     owner[letters] = np.where(found, found, -1 - letters)
     first = changes(owner[letters])
     numbers = letters[first].tolist()
-    matrix, _ = results(plain(pdfium.FPDFText_GetMatrix, INT), np.float32, 6, numbers, handle)
-    sizes = map(plain(pdfium.FPDFText_GetFontSize, ctypes.c_double), repeat(handle), numbers)
+    matrix, _ = results(pdfium.FPDFText_GetMatrix, np.float32, 6, numbers, handle)
+    sizes = asked(pdfium.FPDFText_GetFontSize, ctypes.c_double, numbers, handle)
     return Writing(
         code=code,
         owner=owner,
         word=_words(code),
         letters=letters,
         lengths=np.diff(first, append=len(letters)),
-        size=finite(np.fromiter(sizes, np.float64, len(first))),
+        size=finite(sizes),
         matrix=finite(matrix),
     )
 
@@ -102,9 +101,9 @@ def _codes(text: Any) -> Integers:
     units = (ctypes.c_ushort * (count + 1))()
     whole = pdfium.FPDFText_GetText(text, 0, count, units) == len(units)
     code = np.frombuffer(units, np.uint16)[:count].astype(np.int64)
-    asked = np.flatnonzero((code >= _SURE) | (not whole))
-    unit_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
-    code[asked] = [*map(unit_of, repeat(reference(text)), asked.tolist())]
+    unsure = np.flatnonzero((code >= _SURE) | (not whole))
+    unit_of, handle = pdfium.FPDFText_GetUnicode, reference(text)
+    code[unsure] = asked(unit_of, ctypes.c_uint, unsure.tolist(), handle)
     first = np.flatnonzero((code[:-1] >> 10 == 0xD800 >> 10) & (code[1:] >> 10 == 0xDC00 >> 10))
     code[first] = 0x10000 + ((code[first] & 0x3FF) << 10) + (code[first + 1] & 0x3FF)
     return code
@@ -116,13 +115,12 @@ def _objects(handle: Any, letters: Integers, stride: int) -> Integers:
     Letters of one object follow each other unless they are written from right to left. So every
     ``stride``-th letter is asked, and those between two of different objects by halves.
     """
-    object_of, count = plain(pdfium.FPDFText_GetTextObject, HANDLE), len(letters)
+    count = len(letters)
     found = np.full(count, -1, np.int64)
     at = np.minimum(np.arange(0, count + stride - 1, stride), count - 1)[:count]
     low, high = at[:-1], at[1:]
     while len(at):
-        asked = map(object_of, repeat(handle), letters[at].tolist())
-        found[at] = np.fromiter(asked, np.int64, len(at))
+        found[at] = asked(pdfium.FPDFText_GetTextObject, HANDLE, letters[at].tolist(), handle)
         between = (found[low] != found[high]) & (high - low > 1)
         low, high = low[between], high[between]
         at = (low + high) // 2
@@ -179,7 +177,7 @@ def runs_left(text: str) -> bool:
 def _are_bold(text: Any, items: Integers, numbers: Integers) -> Flags:
     """Whether the fonts of objects are bold, given a letter of each; each font is asked once."""
     fonts, owned = items.copy(), items > 0
-    fonts[owned] = [*map(plain(pdfium.FPDFTextObj_GetFont, HANDLE), references(items[owned]))]
+    fonts[owned] = asked(pdfium.FPDFTextObj_GetFont, HANDLE, references(items[owned]))
     _, examples, places = np.unique(fonts, return_index=True, return_inverse=True)
     name = ctypes.create_string_buffer(128)
     bold = [_is_bold(text, number, name) for number in numbers[examples].tolist()]
