@@ -1,4 +1,4 @@
-"""Tell what elements of a web page are: rows of names, numbers of pages, pictures, unseen."""
+"""Tell what elements of a web page are: names of columns, page numbers, fields, unseen."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _COUNTER = re.compile(
 _COUNT = re.compile(r"\W*(?:pg?\W*|page)?(?:\d+|[ivxlcdm]+)?\W*", re.IGNORECASE)
 _INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
 
+_NOT_TYPED = frozenset("hidden password submit button reset image file color range".split())  # noqa: SIM905
 _MOVING = ("transition", "animation", "transform")
 _BOLD = frozenset(("b", "br", "em", "i", "strong", "u"))
 _NEAR = 4  # elements around another that may be a cell of it alone
@@ -65,6 +66,14 @@ def is_count(node: Any, attributes: dict[str, str | None]) -> bool:
     """Whether an element holds nothing but the numbers of printed pages or lines."""
     said = " ".join(attributes.get(key) or "" for key in ("class", "role", "epub:type"))
     return bool(_COUNTER.search(said)) and all(map(_COUNT.fullmatch, node.text(deep=True).split()))
+
+
+def typed(attributes: dict[str, str | None]) -> str:
+    """Return what a field shows that somebody has filled in."""
+    kind = (attributes.get("type") or "text").lower()
+    if kind in ("checkbox", "radio"):
+        return "☒" if "checked" in attributes else ""
+    return "" if kind in _NOT_TYPED else attributes.get("value") or ""
 
 
 def is_picture(node: Any) -> bool:

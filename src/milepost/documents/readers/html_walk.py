@@ -10,7 +10,6 @@ from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.html_content import Content
-from milepost.documents.readers.html_fields import typed
 from milepost.documents.readers.html_nodes import (
     LINED,
     beside,
@@ -25,6 +24,7 @@ from milepost.documents.readers.html_nodes import (
     names_columns,
     spans,
     tag_of,
+    typed,
 )
 from milepost.documents.readers.html_styles import (
     PLAIN,
@@ -71,7 +71,6 @@ _REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
 _NOTE = re.compile(r"\b(?:foot|end|rear)note\b")
 _QUOTES = "“”‘’"
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「『")
-_EMPTY: Cell = ("", 1, 1)
 _GONE = ("hidden", "collapse")
 _WHOLE = frozenset(("body", "main", "article"))
 """Elements that a script shows when the page is complete."""
@@ -207,7 +206,7 @@ class Walk:
         elif tag == "tr" and self._is_data(node):
             self._cells.append([])
         elif tag in ("td", "th") and self._cells:
-            self._cells[-1].append(("", *spans(attributes)) if attributes else _EMPTY)
+            self._cells[-1].append(("", *spans(attributes)))
         elif tag in ("ol", "ul", "menu", "dir"):
             self._open_list(node, tag, attributes, style)
         elif tag == "li":
