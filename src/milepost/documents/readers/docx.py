@@ -260,19 +260,12 @@ _NO_STYLE = Style()
 
 @dataclass(slots=True)
 class _Field:
-    """An open field.
+    """An open field."""
 
-    Attributes:
-        state: what a form field shows that has no text of its own.
-        instruction: what it says.
-        waits: whether its result is still to come.
-        is_empty: whether it has no result so far.
-    """
-
-    state: str
-    instruction: str = ""
-    waits: bool = True
-    is_empty: bool = True
+    state: str  # what a form field shows that has no text of its own
+    instruction: str = ""  # what it says
+    waits: bool = True  # whether its result is still to come
+    is_empty: bool = True  # whether it has no result so far
 
 
 def _state(data: Element) -> str:

@@ -100,14 +100,12 @@ def _plain(data: bytes) -> bytes:
         with suppress(UnreadableFile):
             data = decode(data, "a mail")[0].encode("utf-8")
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").removeprefix(b">")
-    if (before := _BEFORE.match(data)) and not _COUNT.match(data):
-        return data[before.end() :]
-    count = _COUNT.match(data)  # Apple Mail: the length of the mail, then a list of its properties
-    if count is None:
-        return data
-    data = data[count.end() :]
-    end = data.rfind(b"<?xml")
-    return data[:end] if end >= 0 and b"<plist" in data[end:] else data
+    if count := _COUNT.match(data):  # Apple Mail: the length of the mail, then its properties
+        data = data[count.end() :]
+        end = data.rfind(b"<?xml")
+        return data[:end] if end >= 0 and b"<plist" in data[end:] else data
+    before = _BEFORE.match(data)
+    return data[before.end() :] if before else data
 
 
 def header(message: Message, label: str) -> str:

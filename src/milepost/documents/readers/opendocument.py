@@ -37,7 +37,7 @@ ANCHORED = frozenset(
 )
 """What is anchored in a paragraph and stands after it."""
 
-_LENGTH = re.compile(r"(-?[\d.]+)\s*(cm|mm|in|pt|pc|px)?")
+_LENGTH = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))\s*(cm|mm|in|pt|pc|px)?")
 _MOVED = re.compile(r"translate\s*\(\s*([^\s,)]+)[\s,]+([^\s,)]+)")
 """Place of a frame that is turned."""
 
@@ -235,10 +235,8 @@ class Reader(TreeReader):
         if field is None or local(field) in ("hidden", "password"):
             return ""
         for key in ("current-selected", "selected"):
-            chosen = [each for each in field if attribute(each, key) == "true"]
-            if not chosen:
-                continue
-            return ", ".join(attribute(each, "label") or "" for each in chosen)
+            if chosen := [each for each in field if attribute(each, key) == "true"]:
+                return ", ".join(attribute(each, "label") or "" for each in chosen)
         if local(field) in ("checkbox", "radio"):
             keys = ("current-state", "current-selected", "state", "selected")
             said = next((each for key in keys if (each := attribute(field, key))), "")
@@ -382,7 +380,4 @@ def _box(frame: Element) -> Box:
 
 def _points(length: str | None) -> float:
     match = _LENGTH.fullmatch(length or "")
-    try:
-        return float(match[1]) * _POINTS[match[2] or "pt"] if match else 0.0
-    except ValueError:
-        return 0.0
+    return float(match[1]) * _POINTS[match[2] or "pt"] if match else 0.0

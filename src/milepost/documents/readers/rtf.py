@@ -115,21 +115,12 @@ class _Reader:
                 number = int(match[2]) if match[2] else None
                 if word == "bin":
                     return match.end() + max(0, number or 0)
-                if word == "fonttbl":
+                if word == "fonttbl" or (word in ("info", "moMath") and self._state.reads):
                     end = end_of_group(raw, match.end())
-                    self._fonts.read(raw[match.end() : end])
-                    self._decoder = self._fonts.decoder(self._state.font)
-                    return end
-                if word == "info" and self._state.reads:
-                    end = end_of_group(raw, match.end())
-                    self.properties = information(raw[match.end() : end], self._text_of)
+                    self._group(word, raw[match.end() : end])
                     return end
                 if word == "fldinst" and self._state.reads:
                     self._field(raw, match.end())
-                elif word == "moMath" and self._state.reads:
-                    end = end_of_group(raw, match.end())
-                    self._add(formula(raw[match.end() : end], self._text_of))
-                    return end
                 elif word == "sn" and (art := _LETTERING.match(raw, match.end())):
                     if self._stack and self._stack[-2:][0].shape:  # not of a head
                         lettering = TextBuilder()
@@ -152,6 +143,16 @@ class _Reader:
             elif symbol is not None and self._state.reads:
                 self._symbol(symbol)
         return None
+
+    def _group(self, word: str, group: str) -> None:
+        """Read a whole group, which has a form of its own."""
+        if word == "fonttbl":
+            self._fonts.read(group)
+            self._decoder = self._fonts.decoder(self._state.font)
+        elif word == "info":
+            self.properties = information(group, self._text_of)
+        else:
+            self._add(formula(group, self._text_of))
 
     def _field(self, raw: str, place: int) -> None:
         """Add what is shown of a field that has no result; its words begin at a place."""

@@ -132,19 +132,16 @@ def _paragraphs(
         said = words(node, text)
         if not said:
             continue
-        properties = next((each for each in node if local(each) == "pPr"), None)
-        depth = number(properties.get("lvl"), 0) if properties is not None else 0
-        own = [each for style in styles for each in style if local(each) == f"lvl{depth + 1}pPr"]
-        own = own if properties is None else [properties, *own]
-        kinds = [each for node in own for each in node if local(each).startswith("bu")]
-        counted = [kind for kind in kinds if local(kind) in _BULLETS][:1]
-        counted = [kind for kind in counted if local(kind) == "buAutoNum"]
+        own = [each for each in node if local(each) == "pPr"][:1]
+        depth = number(own[0].get("lvl"), 0) if own else 0
+        own += (each for style in styles for each in style if local(each) == f"lvl{depth + 1}pPr")
+        bullet = next((sign for look in own for sign in look if local(sign) in _BULLETS), None)
         counts = {level: count for level, count in counts.items() if level <= depth}
-        if not counted:
+        if bullet is None or local(bullet) != "buAutoNum":
             counts.pop(depth, None)
             yield said
             continue
-        kind, start = counted[0].get("type", ""), number(counted[0].get("startAt"), 1)
+        kind, start = bullet.get("type", ""), number(bullet.get("startAt"), 1)
         known, count = counts.get(depth, (("", 0), 0))
         count = count + 1 if known == (kind, start) else start
         counts[depth] = (kind, start), count
