@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from inspect import signature
 from pathlib import Path, PurePath
 from typing import cast
 
@@ -57,12 +58,6 @@ _FORMATS = {
 
 SUFFIXES = {suffix: name for name, (_, held) in _FORMATS.items() for suffix in held.split()}
 """Format of each suffix; files with other suffixes are plain text, if they are text."""
-
-_WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
-"""Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
-
-_WITH_PAGES = {"pdf", "picture"}
-"""Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of an old Office container."""
@@ -205,13 +200,10 @@ def read_bytes(
     if not data:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "save or download it again")
     try:
-        format_name = format_of(data, name, options)
-        given: dict[str, object] = {}
-        if format_name in _WITH_OPTIONS:
-            given["options"] = options
-        if format_name in _WITH_PAGES:
-            given["on_page"] = on_page
-        document = _reader(format_name)(data, name, source, **given)
+        reader = _reader(format_of(data, name, options))
+        offered = {"options": options, "on_page": on_page}
+        taken = offered.keys() & signature(reader).parameters
+        document = reader(data, name, source, **{key: offered[key] for key in taken})
     except RecursionError as error:
         raise UnreadableFile(
             f"{name} is damaged: its parts are nested too deeply", "save it again"
