@@ -87,8 +87,8 @@ class Walk:
         self._styles = styles
         self._content = content
         self._words: list[str] = []
-        self._grids: list[tuple[int, Grid]] = []  # of the open tables, with their ids
-        self._named: set[int] = set()  # ids of tables with names of columns
+        # Of the open tables, with their ids, and whether a row names columns.
+        self._grids: list[tuple[int, Grid, bool]] = []
         self._cells: list[list[Cell]] = []  # of the open table rows
         self._inner = 0  # open tables in a cell of these rows
         self._parts: dict[int, str] = {}  # ids of those by their role → tag
@@ -200,9 +200,7 @@ class Walk:
             self._pre += 1
             self._is_code = "class" in attributes or node.css_first("code, span") is not None
         elif tag == "table":
-            self._grids.append((node.mem_id, Grid(caption_of(node))))
-            if names_columns(node):
-                self._named.add(node.mem_id)
+            self._grids.append((node.mem_id, Grid(caption_of(node)), names_columns(node)))
         elif tag == "tr" and self._is_data(node):
             self._cells.append([])
         elif tag in ("td", "th") and self._cells:
@@ -368,12 +366,12 @@ class Walk:
 
         In a table with names of columns, they may hold headings, paragraphs and small tables.
         """
-        if not (self._grids and self._grids[-1][0] in self._named):
+        if not (self._grids and self._grids[-1][2]):
             return row.css_first("table, h1, h2, h3, h4, pre, p + p + p") is None
         is_small = len(row.text(deep=True)) < _MAX_INNER
         return row.css_first("pre" if is_small else "table, pre") is None
 
     def _write_tables(self, tag: str = "") -> None:
         """Write the rows above a text that is outside of rows; a caption stands above its own."""
-        for _, grid in self._grids[: -1 if tag == "caption" else None]:
+        for _, grid, _ in self._grids[: -1 if tag == "caption" else None]:
             grid.write(self._text)
