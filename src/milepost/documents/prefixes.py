@@ -37,11 +37,9 @@ def objects(
     specs = [
         ignore_spec(room.read(by_name[name].address)) for name in IGNORE_FILES if name in by_name
     ]
-    indexes = {
-        name.removesuffix(INDEX_FILE)
-        for name in by_name
-        if name == INDEX_FILE or name.endswith(f"/{INDEX_FILE}")
-    }
+    indexes = tuple(
+        name.removesuffix(INDEX_FILE) for name in by_name if f"/{name}".endswith(f"/{INDEX_FILE}")
+    )
     sidecars = {name + end for name in by_name for end in SUFFIXES} & by_name.keys()
     chosen = []
     for name, file in by_name.items():
@@ -49,7 +47,7 @@ def objects(
             name not in sidecars
             and not orphaned(name)
             and _wanted(name, picture(file))
-            and not any(name.startswith(folder) for folder in indexes)
+            and not name.startswith(indexes)
             and not _ignored(name, specs)
         ):
             beside = (by_name[name + end] for end in SUFFIXES if name + end in sidecars)

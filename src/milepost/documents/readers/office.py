@@ -66,8 +66,7 @@ def target(links: Links, kind: str) -> str:
 
 def main_part(archive: Archive) -> tuple[str, str] | None:
     """Return the path and format of the main part; None if the file is not of Office."""
-    usual = [(archive.find(part), kind) for part, kind in _USUAL]
-    held = next(((part, kind) for part, kind in usual if part is not None), None)
+    held = next(((part, kind) for name, kind in _USUAL if (part := archive.find(name))), None)
     try:
         mains = [path for kind, path in links(archive, "").values() if kind == "officeDocument"]
         types = archive.xml(TYPES) if mains and TYPES in archive.parts else Element("none")

@@ -50,8 +50,9 @@ class _Folder:
         self._container, self.path = container, path
         listed = self._stream(_FIXED) or b""
         places = range(head, len(listed) - 15, 16)
-        self._fixed = {struct.unpack_from("<H", listed, at + 2)[0]: at + 8 for at in places}
-        self._listed = listed
+        self._fixed = {
+            struct.unpack_from("<H", listed, at + 2)[0]: listed[at + 8 : at + 16] for at in places
+        }
         pages = (str(self.number(key)) for key in (0x3FDE, 0x3FFD))
         self.codec = next((found for page in pages if (found := code_page(page))), codec)
 
@@ -61,8 +62,8 @@ class _Folder:
 
     def number(self, key: int, form: str = "<I") -> int:
         """Return a number; 0 if it is not given."""
-        at = self._fixed.get(key)
-        return int(struct.unpack_from(form, self._listed, at)[0]) if at else 0
+        held = self._fixed.get(key)
+        return int(struct.unpack_from(form, held)[0]) if held else 0
 
     def date(self, key: int) -> datetime | None:
         """Return a date, stored in units of 100 ns since 1601."""
