@@ -66,10 +66,8 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
     _refuse_binary(data, name)
     said = _known(declared)
     for encoding in ("utf-8", said or "utf-8"):
-        try:
+        with suppress(UnicodeDecodeError):
             return clean(data.decode(encoding)), ()
-        except UnicodeDecodeError:
-            continue
     return _damaged(data, said) or _guess(data, name)
 
 
@@ -80,15 +78,13 @@ def _known(declared: str | None) -> str | None:
     name = declared.strip()
     known = _CODE_PAGE.fullmatch(name)
     for each in (name, f"cp{known[1]}" if known and known[1] else known and known[2]):
-        try:
+        with suppress(LookupError, ValueError):
             "".encode(each or "-")  # rejects hex, zip and other codecs that do not encode text
-        except (LookupError, ValueError):
-            continue
-        codec = codecs.lookup(each or "-").name
-        # A file whose declaration is readable as ASCII is neither UTF-16 nor UTF-32, and those who
-        # declare ASCII have not looked.
-        is_no_help = codec.startswith(("utf-16", "utf-32", "ascii"))
-        return None if is_no_help else _MEANT.get(codec, codec)
+            codec = codecs.lookup(each or "-").name
+            # A file whose declaration is readable as ASCII is neither UTF-16 nor UTF-32, and those
+            # who declare ASCII have not looked.
+            is_no_help = codec.startswith(("utf-16", "utf-32", "ascii"))
+            return None if is_no_help else _MEANT.get(codec, codec)
     return None
 
 
@@ -121,12 +117,9 @@ def _utf32(data: bytes) -> str | None:
     if len(data) % 4 or len(data) < 8:
         return None
     for encoding in ("utf-32-le", "utf-32-be"):
-        try:
-            text = data[:4096].decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if all(c.isprintable() or c.isspace() for c in text):
-            return encoding
+        with suppress(UnicodeDecodeError):
+            if all(c.isprintable() or c.isspace() for c in data[:4096].decode(encoding)):
+                return encoding
     return None
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -96,12 +97,10 @@ class Isolated:
 def _serve(pipe: Connection[Any, Any], memory: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's business
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
+    with suppress(ImportError, ValueError, OSError):  # Windows; or a lower limit is set already
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    except (ImportError, ValueError, OSError):  # Windows; or a lower limit is set already
-        pass
     pipe.send(_READY)
     while True:
         try:

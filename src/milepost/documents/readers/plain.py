@@ -25,6 +25,7 @@ _UNDERLINED = re.compile(
 _EQUAL_SIGNS = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _BLOCK = re.compile(r"([-=.*+_/])\1{3,}")
 """A line that opens a block in AsciiDoc, if another one like it closes it."""
+_LINE = re.compile(r"^.*$", re.MULTILINE)
 _UNDERLINE = re.compile(r"([-=~^+])\1+")
 _LINES = "=-~^+"  # by the level of their headings
 
@@ -176,12 +177,11 @@ def _signed(text: str, signs: re.Pattern[str]) -> Iterator[Mark]:
 
 def _asciidoc(text: str) -> Iterator[Mark]:
     """Yield headings outside of blocks: behind signs, or underlined with a line as long."""
-    lines = text.split("\n")
-    left = Counter(line.rstrip() for line in lines if _BLOCK.fullmatch(line.rstrip()))
-    block, offset = "", 0
+    left = Counter(line.rstrip() for line in text.split("\n") if _BLOCK.fullmatch(line.rstrip()))
+    block = ""
     before, title, start = "", "", 0  # the two lines above, and where the second one begins
-    for full in lines:
-        line = full.rstrip()
+    for match in _LINE.finditer(text):
+        line, offset = match[0].rstrip(), match.start()
         if line in left:
             left[line] -= 1
         if block:
@@ -200,7 +200,6 @@ def _asciidoc(text: str) -> Iterator[Mark]:
         elif left[line] > 0:
             block = line
         before, title, start = title, line, offset
-        offset += len(full) + 1
 
 
 def _underlined(text: str, *, alone: bool = False) -> Iterator[Mark]:
