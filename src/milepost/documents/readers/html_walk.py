@@ -5,38 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from milepost.documents.readers import html_nodes as nodes
+from milepost.documents.readers import html_styles as css
 from milepost.documents.readers.archive import parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.html_content import Content
-from milepost.documents.readers.html_nodes import (
-    LINED,
-    beside,
-    caption_of,
-    has_place,
-    has_twin,
-    headings,
-    integer,
-    is_count,
-    is_picture,
-    is_unseen,
-    names_columns,
-    spans,
-    tag_of,
-    typed,
-)
-from milepost.documents.readers.html_styles import (
-    PLAIN,
-    SET_APART,
-    declared,
-    has_room,
-    is_clipped,
-    is_initial,
-    is_roomy,
-    list_kind,
-    script,
-)
 from milepost.documents.readers.numbering import numeral
 from milepost.documents.readers.scripts import END, LOWERED, NOTE, RAISED, shown
 from milepost.errors import UnreadableFile
@@ -107,12 +82,12 @@ class Walk:
                 self._words.append(node.text_content or "")
             elif node.is_element_node:
                 tag, attributes = node.tag, node.attributes
-                if ("role" in attributes or tag in LINED) and (part := tag_of(node)) != tag:
-                    self._parts[node.mem_id] = tag = part
+                if "role" in attributes or tag in nodes.LINED:
+                    self._parts[node.mem_id] = tag = nodes.tag_of(node)
                 said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
                 if "baseline-shift" in attributes:  # of SVG
                     said += f";baseline-shift:{attributes['baseline-shift']}"
-                style = declared(said) if said else PLAIN
+                style = css.declared(said) if said else css.PLAIN
                 if tag == "math":
                     self._formula(node)
                 elif not self._is_hidden(node, tag, attributes, style):
@@ -147,7 +122,7 @@ class Walk:
             if (attributes.get("type") or "").startswith("math/"):
                 self._text.leave_out(node.text(deep=True), "a formula in TeX")
             return True
-        if attributes and tag not in ("td", "th") and is_count(node, attributes):
+        if attributes and tag not in ("td", "th") and nodes.is_count(node, attributes):
             return True
         line = style.get("text-decoration", "")
         if (tag in _STRUCK and line != "none") or "line-through" in line:
@@ -155,14 +130,14 @@ class Walk:
             return True
         if _NOTE.search(attributes.get("epub:type") or ""):  # opens where it is referred to
             return False
-        is_block = tag in _BLOCKS or SET_APART.match(style.get("display", "")) is not None
+        is_block = tag in _BLOCKS or css.SET_APART.match(style.get("display", "")) is not None
         is_gone = style.get("display") == "none" or style.get("visibility") in _GONE
-        if is_gone or (style and is_unseen(node, style, is_block=is_block)):
+        if is_gone or (style and nodes.is_unseen(node, style, is_block=is_block)):
             if tag in ("td", "th") and self._cells and style.get("display") != "none":
-                self._cells[-1].append(("", *spans(attributes)))
-            if is_picture(node.next) and node.css_first("math") is not None:
+                self._cells[-1].append(("", *nodes.spans(attributes)))
+            if nodes.is_picture(node.next) and node.css_first("math") is not None:
                 return False  # the same formula follows as a picture
-            own = declared(attributes.get("style") or "")
+            own = css.declared(attributes.get("style") or "")
             if not is_gone or not own.keys() & {"display", "visibility"}:
                 if tag in _WHOLE:
                     return False
@@ -174,7 +149,7 @@ class Walk:
             return True
         # What a screen reader is not to read is shown, except the second form of a formula.
         is_silent = attributes.get("aria-hidden") == "true"
-        near = beside(node) if is_silent else ()
+        near = nodes.beside(node) if is_silent else ()
         return "hidden" in attributes or any(x.tag == "math" or x.css_first("math") for x in near)
 
     def _formula(self, node: Any) -> None:
@@ -200,11 +175,12 @@ class Walk:
             self._pre += 1
             self._is_code = "class" in attributes or node.css_first("code, span") is not None
         elif tag == "table":
-            self._grids.append((node.mem_id, Grid(caption_of(node)), names_columns(node)))
+            grid = Grid(nodes.caption_of(node))
+            self._grids.append((node.mem_id, grid, nodes.names_columns(node)))
         elif tag == "tr" and self._is_data(node):
             self._cells.append([])
         elif tag in ("td", "th") and self._cells:
-            self._cells[-1].append(("", *spans(attributes)))
+            self._cells[-1].append(("", *nodes.spans(attributes)))
         elif tag in ("ol", "ul", "menu", "dir"):
             self._open_list(node, tag, attributes, style)
         elif tag == "li":
@@ -231,23 +207,23 @@ class Walk:
             if node.parent.tag != "sup" and node.css_first("sup") is None:
                 self._wrap(node, NOTE, END)
         elif tag in _FIELDS:
-            self._wrap(node, f" {typed(attributes)}" if tag == "input" else " ", " ")
+            self._wrap(node, f" {nodes.typed(attributes)}" if tag == "input" else " ", " ")
         elif tag == "button":
             is_apart = bool(self._words) and self._words[-1][-1:].isspace()
             self._wrap(node, "" if is_apart else " ", " ")
-        elif tag == "img" and is_picture(node) and node.parent.css_first("math") is None:
+        elif tag == "img" and nodes.is_picture(node) and node.parent.css_first("math") is None:
             self._text.leave_out("x", "a picture of a formula")
-        if sign := sign or (script(style) if style else ""):
+        if sign := sign or (css.script(style) if style else ""):
             is_note = "a" in (tag, node.parent.tag) or node.css_first("a") is not None
             self._wrap(node, NOTE if is_note and sign == RAISED else sign, END)
         self._set_apart(node, style)
         is_placed = style.get("position") in ("absolute", "fixed")
-        is_placed = is_placed and not sign and not is_clipped(style)
-        is_block = SET_APART.match(style.get("display", "")) and not is_initial(node, style)
-        if is_block or is_placed or ("-" in tag and has_twin(node)):
+        is_placed = is_placed and not sign and not css.is_clipped(style)
+        is_block = css.SET_APART.match(style.get("display", "")) and not css.is_initial(node, style)
+        if is_block or is_placed or ("-" in tag and nodes.has_twin(node)):
             self._flush()
             self._wrap(node, "", "\1")
-        elif is_roomy(node, style):
+        elif css.is_roomy(node, style):
             self._wrap(node, " ", " ")
         elif tag in _APART and self._words and not self._words[-1][-1:].isspace():
             before = node.prev
@@ -261,7 +237,7 @@ class Walk:
             return
         way = style.get("flex-direction", "") + style.get("flex-flow", "")
         apart = "display:block" if kind.endswith("grid") or "column" in way else "margin:1em"
-        if apart == "display:block" or has_room(style):
+        if apart == "display:block" or css.has_room(style):
             for child in node.iter():
                 said = self._styles.get(child.mem_id, "")
                 self._styles[child.mem_id] = f"{apart};{said}"
@@ -269,7 +245,7 @@ class Walk:
     def _join_placed(self, paragraph: Any) -> None:
         """Join the words of a paragraph, if the page places them one by one."""
         parts = [*paragraph.iter()]
-        if len(parts) > 1 and all(map(has_place, parts)):
+        if len(parts) > 1 and all(map(nodes.has_place, parts)):
             has_spaces = any(part.text(deep=True)[-1:].isspace() for part in parts)
             said = f"position:static!important;margin:{0 if has_spaces else 1}em;"
             for part in parts:
@@ -306,25 +282,25 @@ class Walk:
         elif tag == "tr" and self._cells and self._is_data(node):
             cells = self._cells.pop()
             if self._grids:
-                header, key = headings(node)
+                header, key = nodes.headings(node)
                 self._grids[-1][1].add(cells, header=header, key=key)
 
     def _open_list(
         self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
     ) -> None:
         kind = (attributes.get("type") or "1") if tag == "ol" else ""
-        kind = list_kind(style, kind)
+        kind = css.list_kind(style, kind)
         back = "reversed" in attributes
         items = sum(child.tag == "li" for child in node.iter()) if back else 1
-        self._lists.append([kind, integer(attributes.get("start"), items), -1 if back else 1])
+        self._lists.append([kind, nodes.integer(attributes.get("start"), items), -1 if back else 1])
 
     def _numbered(self, attributes: dict[str, str | None], style: dict[str, str]) -> str:
         if not self._lists:
             return "- "
         counted = self._lists[-1]
-        number = integer(attributes.get("value"), counted[1])
+        number = nodes.integer(attributes.get("value"), counted[1])
         counted[1] = number + counted[2]
-        kind = list_kind(style, attributes.get("type") or counted[0])
+        kind = css.list_kind(style, attributes.get("type") or counted[0])
         if style.get("display", "list-item") != "list-item":
             kind = ""
         return f"{numeral(number, kind)}. " if kind else "- "
