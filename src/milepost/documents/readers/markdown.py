@@ -128,10 +128,7 @@ def _parsed(text: str) -> tuple[list[Any], list[int]]:
     for line in text.split("\n"):
         offsets.append(offsets[-1] + len(line) + 1)
     skipped = _front_lines(text)
-    tokens: list[Any] = parser.parse(text[offsets[skipped] :])
-    for token in tokens:
-        token.map = token.map and [line + skipped for line in token.map]
-    return tokens, offsets
+    return parser.parse("\n" * skipped + text[offsets[skipped] :]), offsets
 
 
 def _note(state: Any, first: int, last: int, silent: bool) -> bool:
