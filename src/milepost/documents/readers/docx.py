@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from milepost.documents.readers import docx_styles, metadata
+from milepost.documents.readers import docx_styles, metadata, office
 from milepost.documents.readers.archive import Archive, attribute, number, parsed
 from milepost.documents.readers.docx_styles import (
     VAL,
@@ -23,15 +23,6 @@ from milepost.documents.readers.fields import resolved, unresolved
 from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
-from milepost.documents.readers.office import (
-    TYPES,
-    Drawings,
-    Links,
-    content_type,
-    links,
-    main_part,
-    target,
-)
 from milepost.documents.readers.scripts import Look, shown
 from milepost.documents.readers.shapes import is_hidden
 from milepost.errors import MilepostError
@@ -66,9 +57,9 @@ _LETTERING = "}textpath"
 def read_docx(data: bytes, name: str, source: str | None) -> Document:
     """Read a Word file: body, tables and text boxes in order, footnotes and endnotes at the end."""
     archive = Archive(data, name)  # refuses zip bombs
-    main, _ = main_part(archive) or ("word/document.xml", "")
+    main, _ = office.main_part(archive) or ("word/document.xml", "")
     body = _xml(archive, main)
-    reader = _Reader(archive, links(archive, main))
+    reader = _Reader(archive, office.links(archive, main))
     reader.blocks(body)
     for kind in ("footnotes", "endnotes"):
         reader.notes(kind)
@@ -80,10 +71,10 @@ def _xml(archive: Archive, part: str) -> Element:
 
 
 class _Reader(TreeReader):
-    def __init__(self, archive: Archive, parts: Links) -> None:
+    def __init__(self, archive: Archive, parts: office.Links) -> None:
         super().__init__()
         self._archive, self._links = archive, parts
-        self._drawings = Drawings(archive, parts, self.problems)
+        self._drawings = office.Drawings(archive, parts, self.problems)
         self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
         self._default = self._style(None, "docDefaults").look
         self._numbering = Numbering(self._part("numbering"))
@@ -92,7 +83,7 @@ class _Reader(TreeReader):
         self._fields: list[_Field] = []  # that are open
 
     def _part(self, kind: str) -> Element | None:
-        part = target(self._links, kind)
+        part = office.target(self._links, kind)
         return _xml(self._archive, part) if part else None
 
     def blocks(self, parent: Element) -> None:
@@ -128,7 +119,7 @@ class _Reader(TreeReader):
 
         _, part = self._links.get(key, ("", ""))
         try:
-            kind = content_type(self._archive.xml_or_none(TYPES), part).rpartition("/")[2]
+            kind = office.content_type(self._archive, part).rpartition("/")[2]
             document = read_bytes(self._archive.read(part), part + _SUFFIXES.get(kind, ""))
             self.text.include(document)
             self.problems += document.notes

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from milepost.documents.readers.html_styles import (
-    LISTS,
-    SET_APART,
-    declared,
-    is_clipped,
-    is_roomy,
-    is_zero,
-)
+from milepost.documents.readers import html_styles as css
 from milepost.documents.readers.numbering import numeral
 
 _CONTENT = re.compile(
@@ -74,20 +67,20 @@ class Content:
         said = held.get(node.mem_id)
         if said is None or tag in _UNWRITTEN:
             return ""
-        style = declared(_CONTENT.sub("", said))
+        style = css.declared(_CONTENT.sub("", said))
         self._count(style, depth)
         values = _CONTENT.findall(said)
         is_gone = style.get("display") == "none" or style.get("visibility") == "hidden"
-        if not values or is_gone or is_clipped(style) or style.keys() & {"font", "font-family"}:
+        if not values or is_gone or css.is_clipped(style) or style.keys() & {"font", "font-family"}:
             return ""
-        if is_zero(style, "opacity", "height", "font-size"):
+        if css.is_zero(style, "opacity", "height", "font-size"):
             return ""
         words = self._joined(values[-1].replace("!important", ""))
         is_before = held is self._said[0]
         if not words.strip() or not _is_read(words.strip(), node, tag, values[-1], is_before):
             return ""
-        room = " " * (style.get("position") == "absolute" or is_roomy(node, style))
-        room = "\0" if SET_APART.match(style.get("display", "")) else room
+        room = " " * (style.get("position") == "absolute" or css.is_roomy(node, style))
+        room = "\0" if css.SET_APART.match(style.get("display", "")) else room
         return words + room if is_before else room + words
 
     def _joined(self, value: str) -> str:
@@ -98,7 +91,7 @@ class Content:
                 names = [part.strip().strip("\"'") for part in piece[4].split(",")]
                 scopes = self._open.get(names[0].lower(), [])
                 between = names[1] if piece[3] == "counters" and len(names) > 1 else ""
-                kind = LISTS.get((names[2 if between else 1 :] or ["decimal"])[0].lower(), "1")
+                kind = css.LISTS.get((names[2 if between else 1 :] or ["decimal"])[0].lower(), "1")
                 numbers = [numeral(number, kind) for _, number in scopes if kind]
                 words += between.join(numbers if between else numbers[-1:])
                 if not numbers and kind:

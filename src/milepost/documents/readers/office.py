@@ -20,7 +20,7 @@ from milepost.documents.readers.scripts import LOWERED, RAISED, shown, signed
 from milepost.documents.readers.sheet_values import number_shown
 from milepost.errors import UnreadableFile
 
-TYPES = "[Content_Types].xml"
+_TYPES = "[Content_Types].xml"
 _KINDS = (
     ("wordprocessingml", "docx"),
     ("ms-word", "docx"),
@@ -69,7 +69,6 @@ def main_part(archive: Archive) -> tuple[str, str] | None:
     held = next(((part, kind) for name, kind in _USUAL if (part := archive.find(name))), None)
     try:
         mains = [path for kind, path in links(archive, "").values() if kind == "officeDocument"]
-        types = archive.xml(TYPES) if mains and TYPES in archive.parts else Element("none")
     except UnreadableFile:
         return held
     for path in mains:
@@ -77,18 +76,18 @@ def main_part(archive: Archive) -> tuple[str, str] | None:
             continue
         if held is not None and held[0] == path:
             return held
-        said = content_type(types, path)
+        said = content_type(archive, path)
         kind = next((kind for name, kind in _KINDS if name in said), None)
         if kind is not None:
             return path, kind
     return held
 
 
-def content_type(types: Element, path: str) -> str:
+def content_type(archive: Archive, path: str) -> str:
     """Return what the list of types says of a part."""
     suffix = path.rpartition(".")[2].lower()
     default = ""
-    for node in types:
+    for node in archive.xml_or_none(_TYPES):
         if (node.get("PartName") or "").lstrip("/").lower() == path.lower():
             return node.get("ContentType", "")
         if (node.get("Extension") or "").lower() == suffix:

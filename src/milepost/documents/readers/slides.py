@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from xml.etree.ElementTree import Element
 
-from milepost.documents.readers import metadata
+from milepost.documents.readers import metadata, office
 from milepost.documents.readers.archive import Archive, attribute, every, local, number
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.numbering import numeral
-from milepost.documents.readers.office import Drawings, Links, main_part, target, words
-from milepost.documents.readers.office import links as links_of
 from milepost.documents.readers.shapes import TITLES, Box, list_styles, ordered, places
 from milepost.documents.readers.shapes import shapes as found
 from milepost.errors import UnreadableFile
@@ -34,7 +32,7 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
     for count, part in enumerate(slides, 1):
         try:
             slide = archive.xml(part)
-            links = links_of(archive, part)
+            links = office.links(archive, part)
         except UnreadableFile as error:
             notes.append(f"slide {count}: {error.problem}")
             continue
@@ -48,8 +46,8 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _slides(archive: Archive) -> list[str]:
-    deck, _ = main_part(archive) or ("ppt/presentation.xml", "")
-    links = links_of(archive, deck)
+    deck, _ = office.main_part(archive) or ("ppt/presentation.xml", "")
+    links = office.links(archive, deck)
     order = (attribute(node, "id") for node in every(archive.xml(deck), "sldId"))
     return [links[key][1] for key in order if key in links]
 
@@ -57,18 +55,20 @@ def _slides(archive: Archive) -> list[str]:
 class _Slide:
     """Adds one slide to a text: its title, then the other shapes from top to bottom."""
 
-    def __init__(self, archive: Archive, links: Links, text: TextBuilder, notes: list[str]) -> None:
+    def __init__(
+        self, archive: Archive, links: office.Links, text: TextBuilder, notes: list[str]
+    ) -> None:
         self._links, self._text, self._archive = links, text, archive
-        self._drawings = Drawings(archive, links, notes)
+        self._drawings = office.Drawings(archive, links, notes)
 
     def read(self, slide: Element) -> None:
         """Add the slide and the speaker's notes."""
-        part = target(self._links, "slideLayout")
+        part = office.target(self._links, "slideLayout")
         above: list[Element] = []  # the layout and its master
         if part in self._archive.parts:
             above = [self._drawings.part(part)]
             with suppress(UnreadableFile):
-                if master := target(links_of(self._archive, part), "slideMaster"):
+                if master := office.target(office.links(self._archive, part), "slideMaster"):
                     above.append(self._archive.xml(master))
         layout: dict[tuple[str, str], Box] = {}
         for root in reversed(above):
@@ -129,7 +129,7 @@ def _paragraphs(
     counts: dict[int, tuple[tuple[str, int], int]] = {}  # level → kind and start, last number
     styles = [*every(shape, "lstStyle"), *inherited]
     for node in every(shape, "p"):
-        said = words(node, text)
+        said = office.words(node, text)
         if not said:
             continue
         own = [each for each in node if local(each) == "pPr"][:1]
