@@ -5,20 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from milepost.documents.readers import rtf_words
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.fields import resolved, unresolved
 from milepost.documents.readers.fonts import Fonts, code_page
 from milepost.documents.readers.rtf_parts import Table, end_of_group, formula, information, typed
-from milepost.documents.readers.rtf_words import (
-    ENDS,
-    INSIDE,
-    KNOWN,
-    READ,
-    SCRIPTS,
-    SIGNS,
-    SKIPPED,
-    SYMBOLS,
-)
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
 from milepost.properties import EMPTY, Properties
 from milepost.types import Document
@@ -206,7 +197,7 @@ class _Reader:
     def _symbol(self, symbol: str) -> None:
         if symbol == "-":  # where a word may be divided
             return
-        sign = SYMBOLS.get(symbol, "")
+        sign = rtf_words.SYMBOLS.get(symbol, "")
         if self._skip:
             self._skip -= 1
         elif sign == "\r":
@@ -231,21 +222,21 @@ class _Reader:
 
     def _word(self, word: str, number: int | None) -> None:
         optional, self._optional = self._optional, False
-        if not optional and word not in KNOWN:
+        if not optional and word not in rtf_words.KNOWN:
             return  # most words say how the text looks
-        if not self._state.reads and not (self._state.shape and word in INSIDE):
+        if not self._state.reads and not (self._state.shape and word in rtf_words.INSIDE):
             return
-        if word in SKIPPED or (optional and word not in READ):
+        if word in rtf_words.SKIPPED or (optional and word not in rtf_words.READ):
             self._state = replace(self._state, reads=False, shape=False)
-        elif word in SIGNS and self._skip:
+        elif word in rtf_words.SIGNS and self._skip:
             self._skip -= 1
-        elif word in SIGNS:
-            self._add(SIGNS[word])
+        elif word in rtf_words.SIGNS:
+            self._add(rtf_words.SIGNS[word])
         elif word == "u" and number is not None:
             if -0x10000 < number < 0x10000:
                 self._add(chr(number % 0x10000))
             self._skip = self._state.fallback
-        elif word in ENDS:
+        elif word in rtf_words.ENDS:
             self._end(word)
         elif word in ("footnote", "shptxt", "dptxbxtext", "listtext", "pntext"):
             self._state = replace(self._state, reads=True, shape=False, in_table=False)
@@ -360,8 +351,8 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
     on = number != 0
     if word == "plain":
         return replace(state, hidden=False, struck=False, script="", font=state.plain)
-    if word in SCRIPTS:
-        return replace(state, script=SCRIPTS[word] if on else "")
+    if word in rtf_words.SCRIPTS:
+        return replace(state, script=rtf_words.SCRIPTS[word] if on else "")
     if word in ("up", "dn"):
         moved = (6 if number is None else number) >= _RAISED
         return replace(state, script=(RAISED if word == "up" else LOWERED) if moved else "")
@@ -369,9 +360,9 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
         return replace(state, hidden=on)
     if word in ("strike", "striked"):
         return replace(state, struck=on)
-    if word in ("f", "deff", "uc") and number is not None:
-        if word != "uc":
-            return replace(state, font=number, plain=number if word == "deff" else state.plain)
+    if word in ("f", "deff") and number is not None:
+        return replace(state, font=number, plain=number if word == "deff" else state.plain)
+    if word == "uc" and number is not None:
         return replace(state, fallback=max(0, min(number, 100)))
     if word == "pard":
         return replace(state, in_table=False, level=0, initial=False)
