@@ -37,7 +37,7 @@ _ORDERS: dict[nodes.Operator, Callable[[Any, Any], bool]] = {
     "contains": contains,
     "matches": fnmatchcase,
 }
-_AFTER = "~"  # sorts behind the digits and the hyphen of a date
+AFTER = "~"  # sorts behind the digits and the hyphen of a date
 
 
 def holds(node: nodes.Node, properties: Mapping[str, Value]) -> bool:
@@ -47,7 +47,7 @@ def holds(node: nodes.Node, properties: Mapping[str, Value]) -> bool:
         return every(holds(each, properties) for each in node.nodes)
     if isinstance(node, nodes.Not):
         return not holds(node.node, properties)
-    values = _values(properties, node.key)
+    values = values_of(properties, node.key)
     if node.operator == "missing" or not values:
         return node.operator == "missing" and not values
     if node.operator == "exists":
@@ -68,7 +68,18 @@ def is_date(text: str) -> bool:
     return _DATE.fullmatch(text) is not None
 
 
-def _values(properties: Mapping[str, Value], key: str) -> tuple[Single, ...]:
+def is_year(number: float) -> bool:
+    """Whether a number is compared with dates, as a year."""
+    return float(number).is_integer() and 1000 <= number <= 9999
+
+
+def edge(operator: nodes.Operator, period: str) -> str:
+    """What a date must come before or behind: the beginning of a period, or its end."""
+    return period + AFTER if operator in ("<=", ">") else period
+
+
+def values_of(properties: Mapping[str, Value], key: str) -> tuple[Single, ...]:
+    """The values of a key: none, one or several."""
     value = properties.get(key, ())
     return value if isinstance(value, tuple) else (value,)
 
@@ -81,13 +92,12 @@ def _compares(value: Single, operator: nodes.Operator, operand: nodes.Operand) -
         return isinstance(value, str) and is_date(value) and _dated(value, operator, operand.text)
     if isinstance(operand, str):
         return isinstance(value, str) and _ORDERS[operator](folded(value), folded(operand))
-    if isinstance(value, str):  # a number of four digits is a year
-        year = operand.is_integer() and 1000 <= operand <= 9999
-        return year and is_date(value) and _dated(value, operator, f"{operand:.0f}")
+    if isinstance(value, str):
+        return is_year(operand) and is_date(value) and _dated(value, operator, f"{operand:.0f}")
     return _ORDERS[operator](value, operand)
 
 
 def _dated(value: str, operator: nodes.Operator, period: str) -> bool:
     if operator == "=":
         return value.startswith(period)
-    return _ORDERS[operator](value, period + _AFTER if operator in ("<=", ">") else period)
+    return _ORDERS[operator](value, edge(operator, period))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from milepost.filters.evaluate import folded, is_date
+from milepost.filters.evaluate import folded, is_date, values_of
 from milepost.filters.facts import Described, facts
 
 DATED = 11  # characters of a date that count: the day, and whether a time is behind it
@@ -33,11 +33,8 @@ class Fact(NamedTuple):
 
 def kept_facts(document: Described) -> list[Fact]:
     """Everything that a filter can ask of a document, one fact a value."""
-    return [
-        _fact(key, value)
-        for key, held in facts(document).items()
-        for value in (held if isinstance(held, tuple) else (held,))
-    ]
+    held = facts(document)
+    return [_fact(key, value) for key in held for value in values_of(held, key)]
 
 
 def comparable(text: str) -> str:

@@ -108,7 +108,7 @@ class _Parser:
     def whole(self) -> nodes.Node:
         node = self._either(0)
         if self._next.kind != "end":
-            raise self._unexpected("and, or, or the end")
+            raise _unexpected(self._next, "and, or, or the end")
         return node
 
     def _either(self, depth: int) -> nodes.Node:
@@ -129,7 +129,7 @@ class _Parser:
         if self._skip("("):
             node = self._either(depth + 1)
             if not self._skip(")"):
-                raise self._unexpected(f") for the ( at column {column}")
+                raise _unexpected(self._next, f") for the ( at column {column}")
             return node
         operator: nodes.Operator
         for operator in ("exists", "missing"):
@@ -141,7 +141,7 @@ class _Parser:
     def _key(self) -> tuple[str, int]:
         token = self._next
         if token.kind != "word" or token.text in WORDS:
-            raise self._unexpected(f"a key: {', '.join(BUILT_IN)}, or your own")
+            raise _unexpected(self._next, f"a key: {', '.join(BUILT_IN)}, or your own")
         if not _KEY.fullmatch(token.text):
             raise refused(token.column, f"{_shown(token)} is not a key", "a to z or _ comes first")
         self._at += 1
@@ -166,25 +166,23 @@ class _Parser:
         if word == "like":
             hint = 'contains "part", or matches "*part*"'
             raise refused(token.column, "unknown operator like", hint)
-        self._at -= token.kind != "end"
-        raise self._unexpected(_TESTS, after=key)
+        raise _unexpected(token, _TESTS, after=key)
 
     def _list(self, key: str) -> tuple[nodes.Operand, ...]:
         if not self._skip("("):
-            raise self._unexpected('("one", "other")', after="in")
+            raise _unexpected(self._next, '("one", "other")', after="in")
         operands = [self._operand(key, after="(")]
         while self._skip(","):
             operands.append(self._operand(key, after=","))
         if not self._skip(")"):
-            raise self._unexpected(", or )")
+            raise _unexpected(self._next, ", or )")
         return tuple(operands)
 
     def _string(self, after: str) -> str:
         token = self._take()
         if isinstance(token.value, str) and token.kind == "value":
             return token.value
-        self._at -= token.kind != "end"
-        raise self._unexpected('text in quotation marks: "…"', after=after)
+        raise _unexpected(token, 'text in quotation marks: "…"', after=after)
 
     def _operand(self, key: str, after: str) -> nodes.Operand:
         token = self._take()
@@ -197,14 +195,13 @@ class _Parser:
                 token.column, f"{_shown(token)} needs quotation marks", f'"{_shown(token)}"'
             )
         else:
-            self._at -= token.kind != "end"
-            raise self._unexpected(_VALUES, after=after)
+            raise _unexpected(token, _VALUES, after=after)
         return _fitting(key, value, token)
 
-    def _unexpected(self, allowed: str, after: str = "") -> InputError:
-        token = self._next
-        found = "the filter ends" if token.kind == "end" else f"unexpected {_shown(token)}"
-        return refused(token.column, f"{found}{after and f' after {after[:_SHOWN]}'}", allowed)
+
+def _unexpected(token: Token, allowed: str, after: str = "") -> InputError:
+    found = "the filter ends" if token.kind == "end" else f"unexpected {_shown(token)}"
+    return refused(token.column, f"{found}{after and f' after {after[:_SHOWN]}'}", allowed)
 
 
 def _fitting(key: str, value: nodes.Operand, token: Token) -> nodes.Operand:
@@ -217,7 +214,7 @@ def _fitting(key: str, value: nodes.Operand, token: Token) -> nodes.Operand:
                 token.column, f"{_shown(token)} is not a date", "2020, 2020-03 or 2020-03-01"
             )
         return made
-    if typed == "number" and (isinstance(value, bool) or not isinstance(value, float)):
+    if typed == "number" and not isinstance(value, float):
         raise refused(token.column, f"{_shown(token)} is not a number", f"{key} = 2020")
     if typed == "text" and not isinstance(value, str):
         shown = nodes.written(token.text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 import re
 from dataclasses import dataclass
@@ -10,18 +9,21 @@ from typing import Literal
 
 from milepost.errors import InputError
 from milepost.filters.nodes import Date, Operand
+from milepost.properties import iso_date
 from milepost.wording import CONTROL
 
 MAX_LENGTH = 2_000  # characters of a filter
 
 _TOKEN = re.compile(
     r"""
-    (?P<space>\s+)
+    \s+
+    | (?P<foreign>==|<>|=<|=>|&&|\|\||!(?!=))
     | (?P<string>"(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*')
     | (?P<date>\d{4}-\d\d(?:-\d\d)?(?![\w.:/-]))
     | (?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?(?![\w.:/-]))
     | (?P<word>[^\W\d][\w.-]*)
     | (?P<sign>!=|<=|>=|[=<>(),])
+    | (?P<unknown>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -59,18 +61,7 @@ def tokens(text: str) -> list[Token]:
         )
     if not text.strip():
         raise InputError("the filter is empty", 'kind = "pdf" and year >= 2020')
-    found: list[Token] = []
-    at = 0
-    while at < len(text):
-        for other, ours in _SIGNS.items():
-            if text.startswith(other, at) and not (other == "!" and text.startswith("!=", at)):
-                raise refused(at + 1, f"unknown sign {other}", ours)
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise _unknown(text, at)
-        if token := _token(match):
-            found.append(token)
-        at = match.end()
+    found = [_token(match) for match in _TOKEN.finditer(text) if match.lastgroup]
     return [*found, Token("end", "the end", len(text) + 1)]
 
 
@@ -80,19 +71,15 @@ def date(text: str) -> Date | None:
     >>> date("2020-03"), date("2020-13")
     (Date(text='2020-03'), None)
     """
-    if not re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", text):
-        return None
-    year, month, day = (int(part) for part in f"{text}-01-01".split("-")[:3])
-    try:
-        datetime.date(year, month, day)
-    except ValueError:
-        return None
-    return Date(text)
+    written = re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", text)
+    return Date(text) if written and iso_date(text) else None
 
 
-def _token(match: re.Match[str]) -> Token | None:
+def _token(match: re.Match[str]) -> Token:
     text, column = match[0], match.start() + 1
     match match.lastgroup:
+        case "foreign":
+            raise refused(column, f"unknown sign {text}", _SIGNS[text])
         case "string":
             if bad := CONTROL.search(text):
                 raise refused(column + bad.start(), "a character that cannot be shown", "leave it")
@@ -110,7 +97,7 @@ def _token(match: re.Match[str]) -> Token | None:
             return Token("word", text.lower(), column)
         case "sign":
             return Token("sign", text, column)
-    return None
+    raise _unknown(match.string, match.start())
 
 
 def _unknown(text: str, at: int) -> InputError:

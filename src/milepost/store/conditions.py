@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from milepost.filters import nodes
+from milepost.filters.evaluate import AFTER, edge, is_year
 from milepost.filters.fact_rows import comparable
 from milepost.store.base import DocumentSelection
 from milepost.store.strings import escape
@@ -19,8 +20,6 @@ from milepost.store.strings import escape
 HEAD = 64  # characters of a text that are in the index; keys of an index are short in PostgreSQL
 
 ALWAYS = "1 = 1"
-
-_BEHIND = "~"  # sorts behind all dates of a period
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +100,13 @@ class _Conditions:
         if isinstance(operand, str):
             return self._text(operator, comparable(operand))
         number = f"facts.number {operator} {self._bound(float(operand))}"
-        if float(operand).is_integer() and 1000 <= operand <= 9999:  # a year
-            return number
-        return f"({number} AND facts.dated IS NULL)"
+        return number if is_year(operand) else f"({number} AND facts.dated IS NULL)"
 
     def _dated(self, operator: nodes.Operator, period: str) -> str:
         if operator == "=":
-            first, behind = self._bound(period), self._bound(period + _BEHIND)
+            first, behind = self._bound(period), self._bound(period + AFTER)
             return f"(facts.dated >= {first} AND facts.dated < {behind})"
-        whole = period + _BEHIND if operator in ("<=", ">") else period
-        return f"facts.dated {operator} {self._bound(whole)}"
+        return f"facts.dated {operator} {self._bound(edge(operator, period))}"
 
     def _text(self, operator: nodes.Operator, text: str) -> str:
         """The index has the beginning alone, so it is asked for first."""
