@@ -145,7 +145,7 @@ class Writing:
         self._patience_s = patience_s
         self._lock = free_in_child(threading.RLock())
         self._connection: sqlite3.Connection | None = None
-        self._stamp: tuple[int, int] = 0, 0
+        self._stamp: tuple[int, ...] = ()
         run_in_child(self._forget)
 
     @contextmanager
@@ -189,8 +189,8 @@ class Writing:
 
     def _current(self) -> sqlite3.Connection:
         path = database(self._folder)
-        held = path.stat()
-        if self._connection is not None and self._stamp != (held.st_dev, held.st_ino):
+        stamp = _stamp(path, frozen=False)
+        if self._connection is not None and self._stamp != stamp:
             self.close()  # erased and made anew: a write to the old file would be lost
         if self._connection is None:
             connection = connect(path, "mode=rw", self._patience_s)
@@ -201,5 +201,5 @@ class Writing:
             except BaseException:
                 connection.close()
                 raise
-            self._connection, self._stamp = connection, (held.st_dev, held.st_ino)
+            self._connection, self._stamp = connection, stamp
         return self._connection

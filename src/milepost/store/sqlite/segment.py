@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -73,11 +74,9 @@ def write(path: Path, place: int, dimensions: int, packed: bytes) -> None:
 def trim(path: Path, places: int, dimensions: int) -> None:
     """Cut off what a failed or killed write has left: on a full disk it may be the last space."""
     end = places * (_SCALE + dimensions)
-    try:
+    with suppress(OSError):  # gone, or held by a reader on Windows; garbage does no harm
         if path.stat().st_size > end:
             os.truncate(path, end)
-    except OSError:  # gone, or held by a reader on Windows; garbage does no harm where it is
-        return
 
 
 class Segment:

@@ -104,24 +104,22 @@ class View:
         self, runs: NDArray[np.int64], vector: NDArray[np.float32], n: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Find the ``n`` rows of ``runs`` most similar to ``vector``, ties to the lower row."""
-        n = min(n, int(runs[:, _COUNT].sum()))
+        total = int(runs[:, _COUNT].sum())
+        n = min(n, total)
         if n <= 0:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         if not self.all_sound:
             self.verify(runs)
             self.all_sound = runs is self.runs
         product = products()
-        if product is None or int(runs[:, _COUNT].sum()) < max(LEAST, 2 * n):
+        if product is None or total < max(LEAST, 2 * n):
             places, scores = self._scan(runs, partial(self.segment.dot, vector))
         else:
             query = rounded(vector)
-            scan = partial(self.segment.dot_rounded, query, product)
-            places, scores = self._scan(runs, scan)
-            least = np.partition(scores, len(scores) - n)[len(scores) - n]
-            places = places[scores >= least - 2 * query.error]
+            places, scores = self._scan(runs, partial(self.segment.dot_rounded, query, product))
+            places = places[scores >= _nth_best(scores, n) - 2 * query.error]
             scores = self.segment.dot_at(vector, places)
-        least = np.partition(scores, len(scores) - n)[len(scores) - n]
-        close = np.flatnonzero(scores >= least)  # more than n where the last ones tie
+        close = np.flatnonzero(scores >= _nth_best(scores, n))  # more than n where the last tie
         best = close[np.lexsort((close, -scores[close]))[:n]]
         # Places ascend with rows, so a place leads to its run and the run to the row.
         run = np.searchsorted(runs[:, _PLACE], places[best], side="right") - 1
@@ -135,22 +133,16 @@ class View:
         Runs that lie close together are scanned as one, since a thousand small products cost
         more than one large one.
         """
-        starts, ends = runs[:, _PLACE], runs[:, _PLACE] + runs[:, _COUNT]
-        breaks = np.flatnonzero(starts[1:] - ends[:-1] > GAP) + 1
+        ends = runs[:, _PLACE] + runs[:, _COUNT]
+        breaks = np.flatnonzero(runs[1:, _PLACE] - ends[:-1] > GAP) + 1
         places, scores = [], []
-        for group in np.split(np.arange(len(runs)), breaks):
-            low, high = int(starts[group[0]]), int(ends[group[-1]])
-            found = dot(low, high)
-            if high - low == int((ends[group] - starts[group]).sum()):  # all of them are wanted
-                places.append(np.arange(low, high))
-                scores.append(found)
-                continue
-            step = np.zeros(high - low + 1, dtype=np.int8)
-            step[starts[group] - low] += 1
-            step[ends[group] - low] -= 1
-            wanted = np.flatnonzero(np.cumsum(step[:-1], dtype=np.int8))
-            places.append(wanted + low)
-            scores.append(found[wanted])
+        for group in np.split(runs, breaks):
+            counts = group[:, _COUNT]
+            skipped = group[:, _PLACE] + counts - np.cumsum(counts)  # places that are none of ours
+            wanted = np.repeat(skipped, counts) + np.arange(counts.sum())
+            found = dot(int(wanted[0]), int(wanted[-1]) + 1)
+            places.append(wanted)
+            scores.append(found if len(found) == len(wanted) else found[wanted - wanted[0]])
         return np.concatenate(places), np.concatenate(scores)
 
     def verify(self, runs: NDArray[np.int64]) -> None:
@@ -162,6 +154,11 @@ class View:
                         self.folder, f"rows {first}–{first + count - 1} fail their checksum"
                     )
                 self.sound.add(first)
+
+
+def _nth_best(scores: NDArray[np.float32], n: int) -> np.float32:
+    best: np.float32 = np.partition(scores, len(scores) - n)[len(scores) - n]
+    return best
 
 
 def runs(

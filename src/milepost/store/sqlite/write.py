@@ -12,6 +12,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,5 @@ def sweep(folder: Path, generation: int) -> None:
     """Remove segment files of earlier generations; one that a reader holds may stay a while."""
     for path, number in segment.files(folder).items():
         if number < generation:
-            try:
+            with suppress(OSError):  # Windows keeps a mapped file; the next vacuum tries again
                 path.unlink()
-            except OSError:  # Windows keeps a mapped file; the next vacuum tries again
-                continue
