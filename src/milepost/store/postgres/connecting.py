@@ -79,7 +79,7 @@ def settings(address: Address, patience_s: float, extension: str) -> dict[str, A
     given = psycopg.conninfo.conninfo_to_dict(address.conninfo).get("options") or ""
     for name in _PARAMETER.findall(str(given)):
         every.pop(name.replace("-", "_"), None)
-    every["search_path"] = f"{address.schema}, {extension}, public"
+    every["search_path"] = search_path(address, extension)
     return {"keys": list(every), "values": list(every.values())}
 
 
@@ -113,16 +113,12 @@ def scalar(
     return None if row is None else row[0]
 
 
-def extension_schema(connection: psycopg.Connection[Any]) -> str | None:
-    """The schema that holds pgvector, quoted where it must be; None where there is none."""
-    found: str | None = scalar(
-        connection,
-        "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'",
-    )
-    return found
+def extension_schema(connection: psycopg.Connection[Any]) -> str:
+    """The schema that holds pgvector, quoted where it must be; ``public`` where there is none."""
+    query = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
+    return scalar(connection, query) or "public"
 
 
-def look_into(connection: psycopg.Connection[Any], address: Address, extension: str) -> None:
-    """Let the transaction at hand find the tables and pgvector."""
-    path = f"{address.schema}, {extension}, public"
-    connection.execute(sql.SQL("SELECT set_config('search_path', {}, true)").format(path))
+def search_path(address: Address, extension: str) -> str:
+    """The schemas in which the tables and pgvector are found."""
+    return f"{address.schema}, {extension}, public"

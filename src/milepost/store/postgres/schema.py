@@ -14,7 +14,7 @@ from milepost.errors import NotAnIndex, StoreError
 from milepost.store.check import check_address, missing
 from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
-from milepost.store.postgres.connecting import Connection, extension_schema, look_into, scalar
+from milepost.store.postgres.connecting import Connection, extension_schema, scalar, search_path
 
 VERSION = 6
 """Of the tables; it goes up with every change of them, and of what the model or the
@@ -107,11 +107,18 @@ def ready(
     for left in reversed(range(_TRIES)):
         try:
             with connection.transaction():
-                if create:
-                    prepare(connection, address, fingerprint, dimensions)
-                check(connection, address, fingerprint, dimensions)
+                meta = _meta(connection, address)
+                if meta is None and create:
+                    _alone(connection)
+                    if _meta(connection, address) is None:
+                        _create(connection, address, fingerprint, dimensions)
+                    meta = _meta(connection, address)
+                if meta is None:
+                    raise missing(address.label)
+                model = fingerprint, dimensions
+                check_address(int(meta["version"]), VERSION, meta, model, address.label)
                 check_server(connection, address)
-                return extension_schema(connection) or "public"
+                return extension_schema(connection)
         except _RACES:
             if not left:
                 raise
@@ -128,23 +135,12 @@ def _alone(connection: psycopg.Connection[Any]) -> None:
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('milepost', 0))")
 
 
-def prepare(
-    connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
-) -> None:
-    """Make the tables where there are none."""
-    if _version(connection, address) is not None:
-        return
-    with connection.transaction():
-        _alone(connection)
-        if _version(connection, address) is None:
-            _create(connection, address, fingerprint, dimensions)
-
-
 def _create(
     connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
 ) -> None:
     check_server(connection, address, create=True)
-    look_into(connection, address, extension_schema(connection) or "public")
+    path = search_path(address, extension_schema(connection))
+    connection.execute("SELECT set_config('search_path', %s, true)", (path,))
     connection.execute(
         sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(address.schema))
     )
@@ -176,18 +172,6 @@ def _create_parted(
         for number in range(partitions)
     )
     connection.execute(";".join([*statements, _INDEXES.get(name, "")]).encode())
-
-
-def check(
-    connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
-) -> None:
-    """Make sure that the tables are an index of this version and model."""
-    version = _version(connection, address)
-    if version is None:
-        raise missing(address.label)
-    meta = sql.SQL("SELECT key, value FROM {}").format(sql.Identifier(address.schema, "meta"))
-    held: dict[str, str] = dict(connection.execute(meta).fetchall())
-    check_address(version, VERSION, held, (fingerprint, dimensions), address.label)
 
 
 def check_server(
@@ -234,7 +218,7 @@ def erase(connection: psycopg.Connection[Any], address: Address) -> None:
     """Remove the tables of an index of any version, and the schema where nothing else is in it."""
     with connection.transaction():
         _alone(connection)
-        if _version(connection, address) is None:
+        if _meta(connection, address) is None:
             raise missing(address.label)
         for table in ("documents", "totals", "counter", "meta", *PARTED):
             connection.execute(
@@ -244,15 +228,15 @@ def erase(connection: psycopg.Connection[Any], address: Address) -> None:
             connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(address.schema)))
 
 
-def _version(connection: psycopg.Connection[Any], address: Address) -> int | None:
-    """Version of the tables; None where there are none."""
-    asked = sql.SQL("SELECT value FROM {} WHERE key = 'version'").format(
-        sql.Identifier(address.schema, "meta")
-    )
+def _meta(connection: psycopg.Connection[Any], address: Address) -> dict[str, str] | None:
+    """What the tables say of their version and model; None where there are none."""
+    asked = sql.SQL(
+        "SELECT key, value FROM {} WHERE key IN ('version', 'fingerprint', 'dimensions')"
+    ).format(sql.Identifier(address.schema, "meta"))
     try:
         # Asking first whether the table is there would leave time to erase it.
         with connection.transaction():
-            found = scalar(connection, asked)
+            found = dict(connection.execute(asked).fetchall())
     except (pg.UndefinedTable, pg.UndefinedColumn, pg.InvalidSchemaName):
         return None
-    return None if found is None else int(found)
+    return found if str(found.get("version")).isdecimal() else None

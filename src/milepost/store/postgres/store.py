@@ -176,7 +176,6 @@ class PostgresStore:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-        self._read_only = True
 
     def _write(self, work: Callable[[Connection], T]) -> T:
         """Run a transaction; it is begun anew where the connection was lost.
@@ -188,9 +187,8 @@ class PostgresStore:
         if self._read_only:
             raise StoreError(f"the index {self._address.label} was opened for reading only")
         until = time.monotonic() + self._patience
-        left = _TRIES
+        losses = 0
         while True:
-            left -= 1
             try:
                 if self._writer is None or self._writer.closed:
                     self._writer = connect(self._address, self._patience, self._extension)
@@ -198,15 +196,13 @@ class PostgresStore:
             except REMADE as error:
                 if time.monotonic() > until:
                     raise translate(error, self._address) from None
-                left += 1
                 time.sleep(0.1)
-            except psycopg.OperationalError as error:
-                lost = self._lost(error)
-                if not lost or left <= 0:
-                    raise translate(error, self._address) from None
-                time.sleep(0.2 * 2 ** (_TRIES - 1 - left))
             except psycopg.Error as error:
-                raise translate(error, self._address) from None
+                lost = isinstance(error, psycopg.OperationalError) and self._lost(error)
+                losses += lost
+                if not lost or losses == _TRIES:
+                    raise translate(error, self._address) from None
+                time.sleep(0.2 * 2 ** (losses - 1))
 
     def _lost(self, error: psycopg.OperationalError) -> bool:
         """Whether the connection was lost; it is let go of then, and the next write has a new one.
