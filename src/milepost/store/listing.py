@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from milepost.filters import Filter, facts
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection
-from milepost.store.local import LocalSnapshot
+from milepost.store.local import LocalSnapshot, count
 
 Ranges = NDArray[np.int64]
 """``(m, 2)`` int64: the first row of each of some documents and the row behind its last,
@@ -81,17 +81,6 @@ class Listing:
     def _by_id(self) -> NDArray[np.int64]:
         return np.argsort(self.ids)
 
-    def sentences(self, ids: NDArray[np.int64]) -> int:
-        runs = self.ranges[self._places_of(ids)]
-        return int((runs[:, 1] - runs[:, 0]).sum())
-
-    def of(self, ids: NDArray[np.int64]) -> list[DocumentInfo]:
-        """Documents by their ids, in order of their first row."""
-        return [self.documents[place] for place in np.sort(self._places_of(ids)).tolist()]
-
-    def _places_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._by_id[np.searchsorted(self.ids[self._by_id], ids)]
-
     def alive(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Which ids are documents', and the first row of each of those that are."""
         if not self.documents:
@@ -117,8 +106,7 @@ class ListedSnapshot(LocalSnapshot):
             beyond = most is not None and self.statistics().sentences > most
             return None if beyond else list(self.listing.documents)
         places = self.listing.places(among)
-        runs = self.listing.ranges[places]
-        if most is not None and int((runs[:, 1] - runs[:, 0]).sum()) > most:
+        if most is not None and count(self.listing.ranges[places]) > most:
             return None
         return [self.listing.documents[place] for place in places]
 

@@ -62,8 +62,8 @@ class LocalSnapshot(Snapshot):
             sentences,
             self.similarity(vector, documents),
             {
-                term: _placed(rows, counts, firsts, sentences.document_offsets)
-                for term, (rows, counts) in held.items()
+                term: _placed(*found, firsts, sentences.document_offsets)
+                for term, found in held.items()
             },
             {term: len(rows) for term, (rows, _) in held.items()},
         )
@@ -77,6 +77,17 @@ def ranges_of(documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:
     """The rows of some documents as ranges, ascending."""
     filled = sorted((each.first, each.first + each.sentences) for each in documents)
     return np.array([run for run in filled if run[0] < run[1]], np.int64).reshape(-1, 2)
+
+
+def rows_of(documents: Sequence[DocumentInfo]) -> NDArray[np.int64]:
+    """The rows of some documents, in their order."""
+    runs = (np.arange(info.first, info.first + info.sentences) for info in documents)
+    return np.concatenate([np.empty(0, np.int64), *runs])
+
+
+def count(ranges: NDArray[np.int64]) -> int:
+    """How many rows are in some ranges."""
+    return int((ranges[:, 1] - ranges[:, 0]).sum())
 
 
 def inside(rows: NDArray[np.int64], ranges: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -112,11 +123,10 @@ def _placed(
 ) -> NDArray[np.float32]:
     """A term's counts on the sentences of some documents, ``(n,)``."""
     placed = np.zeros(int(document_offsets[-1]), np.float32)
-    # Documents come in order of their first row, so rows are found by bisection.
-    document = np.searchsorted(firsts, rows, side="right") - 1
-    inside = document >= 0
-    document, rows, counts = document[inside], rows[inside], counts[inside]
-    offset = rows - firsts[document]
-    inside = offset < (document_offsets[document + 1] - document_offsets[document])
-    placed[document_offsets[document[inside]] + offset[inside]] = counts[inside]
+    if len(placed):
+        # Documents come in order of their first row, so rows are found by bisection.
+        document = np.searchsorted(firsts, rows, side="right") - 1
+        place = rows - firsts[document] + document_offsets[document]
+        there = (document >= 0) & (place < document_offsets[document + 1])
+        placed[place[there]] = counts[there]
     return placed

@@ -27,9 +27,9 @@ from milepost.store.base import (
 )
 from milepost.store.check import check_entry, check_vector
 from milepost.store.listing import ListedSnapshot, Listing
-from milepost.store.local import Postings
+from milepost.store.local import Postings, rows_of
 from milepost.store.postings import Lists
-from milepost.store.tokens import token
+from milepost.store.tokens import tokens
 from milepost.types import Mark
 
 
@@ -211,8 +211,7 @@ class _MemorySnapshot(ListedSnapshot):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         every = self.listing.documents
         documents = every if ranges is None else self.owners(ranges[:, 0])
-        parts = [np.arange(info.first, info.first + info.sentences) for info in documents]
-        rows = np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+        rows = rows_of(documents)
         score = self.similarity(vector, documents)
         nearest = rows[np.lexsort((rows, -score))[: max(n, 0)]]
         frequencies = {
@@ -225,5 +224,5 @@ class _MemorySnapshot(ListedSnapshot):
         held = [(info.first, self._live[info.name].terms) for info in documents]
         return {
             name: postings.joined((first, terms[name]) for first, terms in held if name in terms)
-            for name in dict.fromkeys(map(token, terms))
+            for name in tokens(terms)
         }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from milepost.store.base import Statistics
 from milepost.store.bm25 import scores
+from milepost.store.local import Postings
 from milepost.store.tokens import token
 
 Held = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]  # numbers, counts, lengths
@@ -87,10 +88,8 @@ def rows(lists: Lists) -> Held:
     return found, counts.astype(np.int32), lengths.astype(np.int32)
 
 
-def of_terms(
-    terms: Sequence[str], lists: Mapping[str, Lists]
-) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-    """The rows of each term, ascending, and how often they hold it, of the postings of tokens."""
+def of_terms(terms: Sequence[str], lists: Mapping[str, Lists]) -> dict[str, Postings]:
+    """The postings of terms, of those of tokens in many documents."""
     none = np.empty(0, np.int64), np.empty(0, np.int64), b""
     found = {}
     for term in terms:

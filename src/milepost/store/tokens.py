@@ -9,6 +9,7 @@ token, ``A`` is not ``a``, 東京 stays 東京.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from milepost.language.patterns import late
 
@@ -26,3 +27,8 @@ def token(term: str) -> str:
     if len(data := safe.encode()) > LONGEST:
         return f"{ESCAPE}long{hashlib.sha256(data).hexdigest()}"
     return safe
+
+
+def tokens(terms: Sequence[str]) -> list[str]:
+    """Terms as tokens, each once."""
+    return list(dict.fromkeys(map(token, terms)))

@@ -28,8 +28,8 @@ from milepost.store.lance.loop import together, wait
 from milepost.store.lance.reading import Reading, Rounded, records, rounded
 from milepost.store.lance.state import State
 from milepost.store.listing import ListedSnapshot, Listing
-from milepost.store.local import Postings
-from milepost.store.tokens import token
+from milepost.store.local import Postings, count, rows_of
+from milepost.store.tokens import token, tokens
 from milepost.types import Mark
 
 _SPARE = 1.5  # rows that an approximate index is asked for, to each that is wanted
@@ -60,22 +60,24 @@ class LanceSnapshot(ListedSnapshot):
         """See ``LocalSnapshot.candidates``; both lists are read at the same time."""
         check_vector(vector, self._dimensions)
         ids = None if ranges is None else self.listing.ids[self.listing.owning(ranges[:, 0])]
-        nearest, matching = self._wait(self._nearest(vector, n, ids), self._matching(terms, n, ids))
+        nearest, matching = self._wait(
+            self._nearest(vector, n, ranges, ids), self._matching(terms, n, ids)
+        )
         return nearest, matching
 
     def score_inputs(
         self, vector: NDArray[np.float32], terms: Sequence[str], documents: Sequence[DocumentInfo]
     ) -> Measured:
         check_vector(vector, self._dimensions)
-        tokens = {token(term): term for term in terms}
+        named = {token(term): term for term in terms}
         total = sum(info.sentences for info in documents)
         every = total >= self.statistics().sentences
         ids = None if every else np.array([info.id for info in documents], np.int64)
         bodies, vectors, rows, *more = self._wait(
             self._reading.bodies(documents),
             self._reading.vectors(documents),
-            self._reading.postings(list(tokens), ["sentences", "held"], ids),
-            *([] if every else [self._reading.postings(list(tokens), ["sentences"])]),
+            self._reading.postings(list(named), ["sentences", "held"], ids),
+            *([] if every else [self._reading.postings(list(named), ["sentences"])]),
         )
         sentences = packing.sentences(bodies, documents)
         starts = {
@@ -89,13 +91,13 @@ class LanceSnapshot(ListedSnapshot):
                 placed[name].append((starts[document], held))
         for name, some in placed.items():
             numbers, often, _ = postings.rows(postings.joined(some))
-            counts[tokens[name]][numbers] = often
+            counts[named[name]][numbers] = often
         frequencies = _frequencies(more[0] if more else rows)
         return Measured(
             sentences,
             _dot(vectors, vector),
             counts,
-            {term: frequencies.get(name, 0) for name, term in tokens.items()},
+            {term: frequencies.get(name, 0) for name, term in named.items()},
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
@@ -123,35 +125,36 @@ class LanceSnapshot(ListedSnapshot):
         return list(zip(texts, packing.marks(marks, documents), strict=True))
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
-        tokens = list(dict.fromkeys(map(token, terms)))
+        names = tokens(terms)
         ids = None
         if among != ALL:
             among.check_keys(self.keys)
             ids = self.listing.ids[self.listing.places(among)]
-        (rows,) = self._wait(self._reading.postings(tokens, ["held"], ids))
-        return postings.of_terms(terms, _lists(tokens, rows))
+        (rows,) = self._wait(self._reading.postings(names, ["held"], ids))
+        return postings.of_terms(terms, _lists(names, rows))
 
     def _wait(self, *work: Coroutine[Any, Any, Any]) -> list[Any]:
         with translated(self._address):
             return wait(together(*work))
 
     async def _nearest(
-        self, vector: NDArray[np.float32], n: int, ids: NDArray[np.int64] | None
+        self,
+        vector: NDArray[np.float32],
+        n: int,
+        ranges: NDArray[np.int64] | None,
+        ids: NDArray[np.int64] | None,
     ) -> NDArray[np.int64]:
-        listing = self.listing
-        total = self.statistics().sentences if ids is None else listing.sentences(ids)
+        total = self.statistics().sentences if ranges is None else count(ranges)
         if n <= 0 or not total:
             return np.empty(0, np.int64)
         if total < schema.INDEX_FROM:
-            chosen = listing.documents if ids is None else listing.of(ids)
-            rows = np.concatenate(
-                [np.arange(info.first, info.first + info.sentences) for info in chosen]
-            ).astype(np.int64)
+            chosen = self.listing.documents if ranges is None else self.owners(ranges[:, 0])
+            rows = rows_of(chosen)
             scores = _dot(await self._reading.vectors(chosen), vector)
         else:
             share = total / self.statistics().sentences
             found = await self._reading.near(vector, int(n * _SPARE), ids, share)
-            there, firsts = listing.alive(found["document"].to_numpy())
+            there, firsts = self.listing.alive(found["document"].to_numpy())
             found = found.filter(pa.array(there))
             rows = firsts + found["number"].to_numpy()
             scores = _dot([rounded(found)], vector)
@@ -161,17 +164,16 @@ class LanceSnapshot(ListedSnapshot):
     async def _matching(
         self, terms: Sequence[str], n: int, ids: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        tokens = list(dict.fromkeys(map(token, terms)))
-        statistics = self._records.statistics
-        if n <= 0 or not tokens or (ids is not None and not len(ids)):
+        names, statistics = tokens(terms), self._records.statistics
+        if n <= 0 or not names or (ids is not None and not len(ids)):
             return np.empty(0, np.int64)
         if statistics.sentences < schema.INDEX_FROM:
-            rows = await self._reading.postings(tokens, ["sentences", "held"])
+            rows = await self._reading.postings(names, ["sentences", "held"])
             frequencies = _frequencies(rows)
             if ids is not None:
                 rows = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
         else:
-            frequencies = _frequencies(await self._reading.postings(tokens, ["sentences"]))
+            frequencies = _frequencies(await self._reading.postings(names, ["sentences"]))
             rarest = min(frequencies, key=lambda name: (frequencies[name], name), default="")
             some = [
                 name
@@ -179,11 +181,11 @@ class LanceSnapshot(ListedSnapshot):
                 if frequency <= postings.MOST or name == rarest
             ]
             rows = await self._reading.postings(some, ["held"], ids)
-        return postings.best(_lists(tokens, rows), frequencies, statistics, n)
+        return postings.best(_lists(names, rows), frequencies, statistics, n)
 
 
-def _lists(tokens: Sequence[str], rows: pa.Table) -> dict[str, postings.Lists]:
-    held: dict[str, list[tuple[int, bytes]]] = {name: [] for name in tokens}
+def _lists(names: Sequence[str], rows: pa.Table) -> dict[str, postings.Lists]:
+    held: dict[str, list[tuple[int, bytes]]] = {name: [] for name in names}
     for name, first, data in records(rows, ("token", "first", "held")):
         held[name].append((first, data))
     return {name: postings.joined(some) for name, some in held.items()}

@@ -18,7 +18,7 @@ from milepost.store.base import Statistics
 from milepost.store.conditions import HEAD, Dialect
 from milepost.store.postgres.session import PreparedQuery, Rows
 from milepost.store.records import COLUMNS
-from milepost.store.tokens import token
+from milepost.store.tokens import tokens
 
 RECORD = f"{', '.join(COLUMNS)}::text"  # properties are JSON
 
@@ -96,11 +96,6 @@ def text_of(vector: NDArray[np.float32]) -> str:
     return f"[{','.join(map(repr, vector.astype(np.float32).tolist()))}]"
 
 
-def tokens(terms: Sequence[str]) -> list[str]:
-    """Terms as they are kept, each once."""
-    return list(dict.fromkeys(map(token, terms)))
-
-
 def nearest(
     vector: NDArray[np.float32], n: int, within: str, values: dict[str, Any], gate: str
 ) -> PreparedQuery:
@@ -121,11 +116,27 @@ def nearest(
     )
 
 
+def lists_of(owner: str) -> str:
+    """The postings of a term as columns of one row: of each document ``owner``, size and bytes.
+
+    A row for each document would take Python longer to read than all else.
+    """
+    return (
+        f"string_agg(int8send({owner}), ''::bytea) AS documents, "
+        "string_agg(int4send(postings.sentences), ''::bytea) AS sizes, "
+        "string_agg(held, ''::bytea) AS held"
+    )
+
+
+def numbers(data: bytes, form: str) -> NDArray[np.int64]:
+    """What the server sends as bytes."""
+    return np.frombuffer(data, form).astype(np.int64)
+
+
 def matching(terms: Sequence[str], within: str, values: dict[str, Any], gate: str) -> PreparedQuery:
     """How many sentences hold each term; and the postings of all but the commonest terms.
 
-    The arguments are those of ``nearest``. A term's postings are one row: a row for each document
-    would take Python longer to read than all else.
+    The arguments are those of ``nearest``.
     """
     limit = f"AND document IN ({within})" if within else ""
     return (
@@ -134,9 +145,7 @@ def matching(terms: Sequence[str], within: str, values: dict[str, Any], gate: st
         "placed AS (SELECT term, often, sum(often) OVER w AS total, row_number() OVER w AS place "
         "FROM counted WINDOW w AS (ORDER BY often, term)) "
         "SELECT placed.term, often, documents, sizes, held FROM placed LEFT JOIN LATERAL ("
-        "SELECT string_agg(int8send(document), ''::bytea) AS documents, "
-        "string_agg(int4send(sentences), ''::bytea) AS sizes, "
-        "string_agg(held, ''::bytea) AS held FROM postings "
+        f"SELECT {lists_of('document')} FROM postings "
         f"WHERE postings.term = placed.term AND (total <= %(postings)s OR place = 1) {limit}"
         ") AS lists ON true",
         values | {"terms": tokens(terms), "postings": postings.MOST},
@@ -146,11 +155,7 @@ def matching(terms: Sequence[str], within: str, values: dict[str, Any], gate: st
 def best(found: Rows, statistics: Statistics, n: int) -> tuple[NDArray[np.int64], ...]:
     """The sentences that match best, of what ``matching`` found: documents and numbers."""
     lists = {
-        term: (
-            np.frombuffer(documents, ">i8").astype(np.int64) << _SHIFT,
-            np.frombuffer(sizes, ">i4").astype(np.int64),
-            held,
-        )
+        term: (numbers(documents, ">i8") << _SHIFT, numbers(sizes, ">i4"), held)
         for term, _, documents, sizes, held in found
         if documents is not None
     }

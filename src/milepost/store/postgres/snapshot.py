@@ -21,20 +21,12 @@ from milepost.store.base import (
 )
 from milepost.store.check import check_vector
 from milepost.store.conditions import ALWAYS
-from milepost.store.local import interleave
+from milepost.store.local import Postings, interleave
 from milepost.store.postgres import queries
-from milepost.store.postgres.queries import (
-    EXACT,
-    best,
-    frequencies,
-    matching,
-    nearest,
-    text_of,
-    tokens,
-)
+from milepost.store.postgres.queries import EXACT, best, matching, nearest, numbers, text_of
 from milepost.store.postgres.session import PreparedQuery, Rows, Session
 from milepost.store.records import KEYS, document_info, in_order
-from milepost.store.tokens import token
+from milepost.store.tokens import token, tokens
 from milepost.types import Mark
 
 TOTALS: PreparedQuery = (
@@ -60,11 +52,9 @@ _SIMILAR = (
 )
 
 _LISTS = (
-    "SELECT term, string_agg(int8send(document), ''::bytea), "
-    "string_agg(int4send(postings.sentences), ''::bytea), string_agg(held, ''::bytea) "
-    "FROM postings WHERE term = ANY(%(terms)s)"
+    f"SELECT term, {queries.lists_of('document')} FROM postings "
+    "WHERE term = ANY(%(terms)s) AND document = ANY(%(ids)s) GROUP BY term"
 )
-"""The postings of terms, a row each; see ``queries.matching``."""
 
 
 class PostgresSnapshot(Snapshot):
@@ -139,7 +129,7 @@ class PostgresSnapshot(Snapshot):
             )
             if size != [("true",)]:
                 return self._infos(documents), True
-        counts = frequencies(held)
+        counts = queries.frequencies(held)
         self._frequencies |= {name: counts.get(name, 0) for name in tokens(terms)}
         owners, _ = best(held, self._statistics, candidates)
         ids = list(
@@ -160,7 +150,7 @@ class PostgresSnapshot(Snapshot):
         bodies, similar, held, *more = self._session.ask(
             (_BODIES, values),
             (_SIMILAR, values | {"vector": text_of(vector)}),
-            (f"{_LISTS} AND document = ANY(%(ids)s) GROUP BY term", values),
+            (_LISTS, values),
             *([] if named.keys() <= self._frequencies.keys() else [(_OFTEN, values)]),
         )
         for rows in more:
@@ -171,9 +161,9 @@ class PostgresSnapshot(Snapshot):
         starts = sentences.document_offsets[:-1][order]
         counts = {term: np.zeros(len(sentences.spans), np.float32) for term in terms}
         for name, owners, sizes, data in held:
-            at = starts[np.searchsorted(ids[order], _numbers(owners, ">i8"))]
-            numbers, often, _ = postings.rows((at, _numbers(sizes, ">i4"), data))
-            counts[named[name]][numbers] = often
+            at = starts[np.searchsorted(ids[order], numbers(owners, ">i8"))]
+            sentence, often, _ = postings.rows((at, numbers(sizes, ">i4"), data))
+            counts[named[name]][sentence] = often
         scores: dict[int, bytes] = dict(similar)
         joined = b"".join(scores.get(info.id, b"") for info in documents)
         return Measured(
@@ -219,28 +209,22 @@ class PostgresSnapshot(Snapshot):
         texts = packing.joined(slices, pieces)
         return list(zip(texts, packing.marks(marks, documents), strict=True))
 
-    def postings(
-        self, terms: Sequence[str], among: DocumentSelection = ALL
-    ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         where, values = queries.DIALECT.condition(among)
-        query = f"{_LISTS.replace('document)', 'first)')} AND {where} GROUP BY term".replace(
-            "FROM postings", "FROM postings JOIN documents ON id = document"
+        query = (
+            f"SELECT term, {queries.lists_of('first')} FROM postings "
+            f"JOIN documents ON id = document WHERE term = ANY(%(terms)s) AND {where} GROUP BY term"
         )
+        (found,) = self._ask(among, (query, values | {"terms": tokens(terms)}))
         lists = {
-            name: (_numbers(firsts, ">i8"), _numbers(sizes, ">i4"), held)
-            for name, firsts, sizes, held in self._ask(
-                among, (query, values | {"terms": tokens(terms)})
-            )[0]
+            name: (numbers(firsts, ">i8"), numbers(sizes, ">i4"), held)
+            for name, firsts, sizes, held in found
         }
         return postings.of_terms(terms, lists)
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
     return {"ids": [info.id for info in documents]}
-
-
-def _numbers(data: bytes, form: str) -> NDArray[np.int64]:
-    return np.frombuffer(data, form).astype(np.int64)
 
 
 def _sentences(records: Rows, documents: Sequence[DocumentInfo]) -> Sentences:

@@ -15,7 +15,7 @@ from milepost.store import packing
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Part, Sentences, Statistics
 from milepost.store.check import check_vector
 from milepost.store.conditions import HEAD, Dialect
-from milepost.store.local import LocalSnapshot, Postings, inside, limited, ranges_of
+from milepost.store.local import LocalSnapshot, Postings, count, inside, limited, ranges_of
 from milepost.store.records import COLUMNS, KEYS, document_info, in_order
 from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.vectors import View, numbers, runs
@@ -95,8 +95,7 @@ class SqliteSnapshot(LocalSnapshot):
     def _sentences(self, among: DocumentSelection) -> int:
         if among == ALL:
             return self.statistics().sentences
-        ranges = self.ranges(among)
-        return int((ranges[:, 1] - ranges[:, 0]).sum())
+        return count(self.ranges(among))
 
     def statistics(self) -> Statistics:
         meta = self._view.meta
