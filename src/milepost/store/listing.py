@@ -94,9 +94,7 @@ class Listing:
 class ListedSnapshot(LocalSnapshot):
     """The calls about documents of a store that has the list of them in memory."""
 
-    @property
-    def listing(self) -> Listing:
-        raise NotImplementedError
+    listing: Listing
 
     def select(
         self, among: DocumentSelection, most: int | None = None

@@ -148,10 +148,7 @@ class _MemorySnapshot(ListedSnapshot):
 
     def __init__(self, live: Mapping[str, _Stored], dead: int, dimensions: int) -> None:
         self._live, self._dead, self._dimensions = live, dead, dimensions
-
-    @cached_property
-    def listing(self) -> Listing:
-        return Listing([stored.info for stored in self._live.values()])
+        self.listing = Listing([stored.info for stored in live.values()])
 
     def statistics(self) -> Statistics:
         return self._statistics

@@ -14,7 +14,7 @@ import lancedb
 import pyarrow as pa
 
 from milepost.errors import IndexDamaged, NotAnIndex
-from milepost.store.check import check_address, missing
+from milepost.store.check import Model, check_address, missing
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
@@ -89,8 +89,9 @@ async def opened(address: Address) -> tuple[Any, Any, pa.Schema]:
     return database, log, await log.schema()
 
 
-async def prepare(address: Address, fingerprint: str, dimensions: int) -> None:
+async def prepare(address: Address, model: Model) -> None:
     """Make the tables that are missing; ``documents`` is the last one."""
+    fingerprint, dimensions = model
     _check_folder(address)
     database = await connect(address)
     there = await names(database)
@@ -125,14 +126,13 @@ async def _create(database: Any, name: str, schema: pa.Schema) -> None:
         # Another process has made it meanwhile.
 
 
-def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> str:
+def check(found: Any, address: Address, model: Model) -> str:
     """Make sure that the log is one of this version and model; returns its own mark."""
     held: dict[str, str] = {
         key.decode(): value.decode() for key, value in (found.metadata or {}).items()
     }
     if not held.get("milepost", "").isdecimal():
         raise NotAnIndex(f"{address.label} holds other tables", "an address with nothing there")
-    model = fingerprint, dimensions
     check_address(int(held["milepost"]), VERSION, held, model, address.label)
     return held["made"]
 

@@ -27,7 +27,7 @@ from milepost.store.lance.faults import translated
 from milepost.store.lance.loop import together, wait
 from milepost.store.lance.reading import Reading, Rounded, records, rounded
 from milepost.store.lance.state import State
-from milepost.store.listing import ListedSnapshot, Listing
+from milepost.store.listing import ListedSnapshot
 from milepost.store.local import Postings, count, rows_of
 from milepost.store.tokens import token, tokens
 from milepost.types import Mark
@@ -40,15 +40,11 @@ class LanceSnapshot(ListedSnapshot):
     """See ``store.base.Snapshot``; made by ``LanceStore.snapshot`` alone."""
 
     def __init__(self, state: State, reading: Reading, address: Address, dimensions: int) -> None:
-        self._records, self._reading = state.records, reading
-        self._address, self._dimensions = address, dimensions
-
-    @property
-    def listing(self) -> Listing:
-        return self._records.listing
+        self.listing, self._statistics = state.records.listing, state.records.statistics
+        self._reading, self._address, self._dimensions = reading, address, dimensions
 
     def statistics(self) -> Statistics:
-        return self._records.statistics
+        return self._statistics
 
     def candidates(
         self,
@@ -164,7 +160,7 @@ class LanceSnapshot(ListedSnapshot):
     async def _matching(
         self, terms: Sequence[str], n: int, ids: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        names, statistics = tokens(terms), self._records.statistics
+        names, statistics = tokens(terms), self._statistics
         if n <= 0 or not names or (ids is not None and not len(ids)):
             return np.empty(0, np.int64)
         if statistics.sentences < schema.INDEX_FROM:

@@ -96,7 +96,7 @@ class LanceStore:
         patience_s: float = 5.0,
     ) -> None:
         self._address = parse(address, patience_s)
-        self.fingerprint, self.dimensions = fingerprint, dimensions
+        self.fingerprint, self.dimensions = model = fingerprint, dimensions
         self._read_only, self._closed = read_only, False
         self._lock = threading.RLock()
         self._caches = Caches()
@@ -104,9 +104,9 @@ class LanceStore:
         self._writer: Writer | None = None
         with translated(self._address):
             if create:
-                wait(schema.prepare(self._address, fingerprint, dimensions))
+                wait(schema.prepare(self._address, model))
             self._database, self._log, found = wait(schema.opened(self._address))
-        self._made = schema.check(found, self._address, fingerprint, dimensions)
+        self._made = schema.check(found, self._address, model)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -191,7 +191,7 @@ class LanceStore:
         self._write(optimize)
 
     def close(self) -> None:
-        self._closed = self._read_only = True
+        self._closed = True
         self._writer = self._state = None
 
     async def _current(self) -> State:

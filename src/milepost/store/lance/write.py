@@ -17,13 +17,7 @@ COLUMNS, MARKS = -2, -1
 
 def rows(entry: Prepared, document: int) -> dict[str, pa.Table]:
     """The rows of each table but the log."""
-    written, size, width = int(time.time()), *entry.values.shape
-
-    def table(name: str, size: int, **columns: Any) -> pa.Table:
-        ours = {"document": np.full(size, document), "written": np.full(size, written)}
-        return pa.table({**ours, **columns}, schema=schema.columns(name, width))
-
-    body = entry.body
+    written, (size, width), body = int(time.time()), entry.values.shape, entry.body
     columns = body.bounds + body.lengths + body.vocab_coverage + body.paragraph_starts
     parts = {COLUMNS: columns, MARKS: body.marks, **dict(enumerate(entry.pieces))}
     tokens, sentences, held = zip(*entry.terms, strict=True) if entry.terms else ((), (), ())
@@ -31,16 +25,17 @@ def rows(entry: Prepared, document: int) -> dict[str, pa.Table]:
         pa.array(entry.values.astype(np.float16).reshape(-1)), width
     )
     numbers = np.arange(size, dtype=np.int32)
+    made: dict[str, tuple[int, dict[str, Any]]] = {
+        schema.PARTS: (len(parts), {"number": list(parts), "data": list(parts.values())}),
+        schema.POSTINGS: (len(tokens), {"token": tokens, "sentences": sentences, "held": held}),
+        schema.VECTORS: (size, {"number": numbers, "scale": entry.scales, "vector": vectors}),
+    }
     return {
-        schema.PARTS: table(
-            schema.PARTS, len(parts), number=list(parts), data=list(parts.values())
-        ),
-        schema.POSTINGS: table(
-            schema.POSTINGS, len(tokens), token=tokens, sentences=sentences, held=held
-        ),
-        schema.VECTORS: table(
-            schema.VECTORS, size, number=numbers, scale=entry.scales, vector=vectors
-        ),
+        name: pa.table(
+            {"document": np.full(n, document), "written": np.full(n, written), **columns},
+            schema=schema.columns(name, width),
+        )
+        for name, (n, columns) in made.items()
     }
 
 

@@ -11,7 +11,7 @@ from psycopg import errors as pg
 from psycopg import sql
 
 from milepost.errors import NotAnIndex, StoreError
-from milepost.store.check import check_address, missing
+from milepost.store.check import Model, check_address, missing
 from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import Connection, extension_schema, scalar, search_path
@@ -100,9 +100,7 @@ _RACES = (
 """Errors of a process while another one, not always Milepost, makes or erases the same."""
 
 
-def ready(
-    connection: Connection, address: Address, fingerprint: str, dimensions: int, *, create: bool
-) -> str:
+def ready(connection: Connection, address: Address, model: Model, *, create: bool) -> str:
     """Make and check the tables, in one transaction; give pgvector's schema."""
     for left in reversed(range(_TRIES)):
         try:
@@ -111,11 +109,10 @@ def ready(
                 if meta is None and create:
                     _alone(connection)
                     if _meta(connection, address) is None:
-                        _create(connection, address, fingerprint, dimensions)
+                        _create(connection, address, model)
                     meta = _meta(connection, address)
                 if meta is None:
                     raise missing(address.label)
-                model = fingerprint, dimensions
                 check_address(int(meta["version"]), VERSION, meta, model, address.label)
                 check_server(connection, address)
                 return extension_schema(connection)
@@ -135,9 +132,8 @@ def _alone(connection: psycopg.Connection[Any]) -> None:
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('milepost', 0))")
 
 
-def _create(
-    connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
-) -> None:
+def _create(connection: psycopg.Connection[Any], address: Address, model: Model) -> None:
+    fingerprint, dimensions = model
     check_server(connection, address, create=True)
     path = search_path(address, extension_schema(connection))
     connection.execute("SELECT set_config('search_path', %s, true)", (path,))
@@ -151,11 +147,8 @@ def _create(
     connection.execute(_SINGLE)
     for name in PARTED:
         _create_parted(connection, name, address.partitions, dimensions)
-    for key, value in (
-        ("version", VERSION),
-        ("fingerprint", fingerprint),
-        ("dimensions", dimensions),
-    ):
+    meta = {"version": VERSION, "fingerprint": fingerprint, "dimensions": dimensions}
+    for key, value in meta.items():
         connection.execute("INSERT INTO meta VALUES (%s, %s)", (key, str(value)))
     connection.execute("INSERT INTO counter VALUES (0)")
     connection.execute("INSERT INTO totals VALUES (0, 0, 0, 0)")
@@ -186,13 +179,14 @@ def check_server(
         raise StoreError(
             f"{address.label}: the server has no pgvector", "apt install postgresql-18-pgvector"
         )
-    if row[1] is None and create:
+    available, installed = row
+    if installed is None and create:
         _create_extension(connection, address)
-        row = (row[0], row[0])
-    version = tuple(int(part) for part in str(row[1] or "0.0").split(".")[:2])
+        installed = available
+    version = tuple(int(part) for part in str(installed or "0.0").split(".")[:2])
     if version < OLDEST_VECTOR:
         raise StoreError(
-            f"{address.label}: pgvector {row[1] or 'is not installed'}, 0.8 or newer is needed",
+            f"{address.label}: pgvector {installed or 'is not installed'}, 0.8 or newer is needed",
             "ALTER EXTENSION vector UPDATE",
         )
 

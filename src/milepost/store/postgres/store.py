@@ -67,9 +67,8 @@ class PostgresStore:
         self._writer: Connection | None = None
         self._pool: ConnectionPool[Connection] | None = None
         with translated(self._address), connect(self._address, patience_s) as connection:
-            self._extension = schema.ready(
-                connection, self._address, fingerprint, dimensions, create=create
-            )
+            model = fingerprint, dimensions
+            self._extension = schema.ready(connection, self._address, model, create=create)
         self._pool = self._readers()
         run_in_child(self._forget)
 

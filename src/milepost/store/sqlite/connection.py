@@ -17,6 +17,7 @@ from pathlib import Path
 
 from milepost._forking import free_in_child, run_in_child
 from milepost.errors import StoreError
+from milepost.store.check import Model
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.faults import kind, translated
 from milepost.store.sqlite.folder import connect, database, log_size
@@ -44,10 +45,8 @@ class Reading:
     Connections are kept for the next snapshot; threads that read at the same time open more.
     """
 
-    def __init__(self, folder: Path, fingerprint: str, dimensions: int, patience_s: float) -> None:
-        self._folder = folder
-        self._model = fingerprint, dimensions
-        self._patience_s = patience_s
+    def __init__(self, folder: Path, model: Model, patience_s: float) -> None:
+        self._folder, self._model, self._patience_s = folder, model, patience_s
         self._lock = free_in_child(threading.Lock())
         self._idle: list[Reader] = []
         self._closed = False
@@ -139,10 +138,8 @@ def _stamp(path: Path, *, frozen: bool) -> tuple[int, ...]:
 class Writing:
     """The connection that writes, opened by the first write: one transaction a call."""
 
-    def __init__(self, folder: Path, fingerprint: str, dimensions: int, patience_s: float) -> None:
-        self._folder = folder
-        self._model = fingerprint, dimensions
-        self._patience_s = patience_s
+    def __init__(self, folder: Path, model: Model, patience_s: float) -> None:
+        self._folder, self._model, self._patience_s = folder, model, patience_s
         self._lock = free_in_child(threading.RLock())
         self._connection: sqlite3.Connection | None = None
         self._stamp: tuple[int, ...] = ()

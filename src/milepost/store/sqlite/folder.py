@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema
+from milepost.store.check import Model
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.faults import kind, translated
 
@@ -57,7 +58,7 @@ def log_size(path: Path) -> int:
         return 0
 
 
-def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) -> None:
+def prepare(folder: Path, model: Model, patience_s: float) -> None:
     """Make an index in a folder that is missing, empty, or holds an index already."""
     path = folder / schema.FILE
     with translated(folder):
@@ -82,7 +83,7 @@ def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) 
                 connection.close()
         connection = connect(path, "mode=rwc", patience_s)
         try:
-            schema.create(connection, folder, fingerprint, dimensions, patience_s)
+            schema.create(connection, folder, model, patience_s)
         finally:
             connection.close()
 

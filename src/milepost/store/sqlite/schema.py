@@ -72,21 +72,14 @@ class Meta:
     dead: int = 0
 
 
-def create(
-    connection: sqlite3.Connection,
-    folder: Path,
-    fingerprint: str,
-    dimensions: int,
-    patience_s: float,
-) -> None:
+def create(connection: sqlite3.Connection, folder: Path, model: Model, patience_s: float) -> None:
     """Make the tables and the empty segment; does nothing where another process was faster."""
     _use_log(connection, patience_s)
     connection.execute("BEGIN IMMEDIATE")
     if is_blank(connection):
         for statement in TABLES.split(";\n"):
             connection.execute(statement)
-        meta = Meta(fingerprint, dimensions, 0, 0, 0)
-        write_meta(connection, meta)
+        write_meta(connection, Meta(*model, 0, 0, 0))
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
         segment.create(folder / segment.file_name(0))

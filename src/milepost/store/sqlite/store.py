@@ -36,16 +36,14 @@ class SqliteStore:
         read_only: bool = False,
         patience_s: float = 5.0,
     ) -> None:
+        self.fingerprint, self.dimensions = model = fingerprint, dimensions
         if create:
-            prepare(folder, fingerprint, dimensions, patience_s)
+            prepare(folder, model, patience_s)
         self._hold = Hold(folder)
         self._folder = folder
-        self.fingerprint = fingerprint
-        self.dimensions = dimensions
-        self._read_only = read_only
-        self._closed = False
-        self._reading = Reading(folder, fingerprint, dimensions, patience_s)
-        self._writing = Writing(folder, fingerprint, dimensions, patience_s)
+        self._read_only, self._closed = read_only, False
+        self._reading = Reading(folder, model, patience_s)
+        self._writing = Writing(folder, model, patience_s)
         self._segments = Segments(folder)
         try:
             with self.snapshot():
@@ -81,24 +79,20 @@ class SqliteStore:
 
     def put(self, entry: Entry) -> None:
         check_entry(entry, self.dimensions)
-        self._may_write()
-        prepared = write.prepare(entry)
-        with self._writing.transaction() as (connection, meta):
+        writing, prepared = self._writable(), write.prepare(entry)
+        with writing.transaction() as (connection, meta):
             write.put(connection, meta, self._folder, prepared)
 
     def touch(self, info: DocumentInfo) -> bool:
-        self._may_write()
-        with self._writing.transaction() as (connection, meta):
+        with self._writable().transaction() as (connection, meta):
             return write.touch(connection, meta, info)
 
     def delete(self, name: str) -> bool:
-        self._may_write()
-        with self._writing.transaction() as (connection, meta):
+        with self._writable().transaction() as (connection, meta):
             return write.delete(connection, meta, escape(name)) is not None
 
     def vacuum(self, *, now: bool = False) -> None:
-        self._may_write()
-        with self._writing.transaction() as (connection, meta):
+        with self._writable().transaction() as (connection, meta):
             generation = write.vacuum(connection, meta, self._folder)
         write.sweep(self._folder, generation)
         self._writing.compact()
@@ -130,7 +124,8 @@ class SqliteStore:
         if self._closed:
             raise StoreError(f"the index {self._folder} is closed")
 
-    def _may_write(self) -> None:
+    def _writable(self) -> Writing:
         self._open()
         if self._read_only:
             raise StoreError(f"the index {self._folder} was opened for reading only")
+        return self._writing
