@@ -83,27 +83,24 @@ class Bucket:
         try:
             # The slash is added by obstore: reports/2026 is not a prefix of reports/2026-old.
             pages = self._store.list(prefix=address.key or None, chunk_size=1000)
-            found: list[ObjectFile | None] = [self._file(meta) for page in pages for meta in page]
+            found = [self._file(meta) for page in pages for meta in page]
             if not found:
                 # A proxy may answer with a page of its own, which reads as an empty listing, and
                 # documents would be removed; only a true server says that a key is missing, or
                 # gives the ETag of an object.
                 met = self._store.head(address.key or _NO_KEY)
-                found = [self._file(met)] if address.key and met["e_tag"] else [None]
-        except FileNotFoundError as error:
-            if user_error(error, str(address)).problem == f"{address} does not exist":
+                found = [self._file(met)] if address.key and met["e_tag"] else []
+        except Exception as error:
+            if _is_missing(error, address):
                 return []
             raise user_error(error, str(address), listing=True) from None
-        except Exception as error:
-            raise user_error(error, str(address), listing=True) from None
-        if None in found:
+        if not found:
             raise UnreadableFile(f"{address} gives no listing", "check the endpoint and the proxy")
-        files = [
+        return [
             file
-            for file in found
-            if file and (file.size or "." in file.address.key.rpartition("/")[2].lstrip("."))
+            for file in sorted(found, key=lambda file: file.address.key)
+            if file.size or "." in file.address.key.rpartition("/")[2].lstrip(".")
         ]
-        return sorted(files, key=lambda file: file.address.key)
 
     def file(self, address: ObjectAddress) -> ObjectFile | None:
         """The object at an address, or None."""
@@ -120,12 +117,9 @@ class Bucket:
             if any(page for page in self._store.list(prefix=address.key or None, chunk_size=1)):
                 return True
             return bool(address.key and self._store.head(address.key))
-        except FileNotFoundError as error:
-            fault = user_error(error, str(address))
-            if fault.problem == f"{address} does not exist":
-                return False
-            raise fault from None
         except Exception as error:
+            if _is_missing(error, address):
+                return False
             raise user_error(error, str(address), listing=True) from None
 
     def read(
@@ -164,6 +158,12 @@ class Bucket:
             int(meta["size"]),
             str(meta.get("e_tag") or meta["last_modified"]),
         )
+
+
+def _is_missing(error: Exception, address: ObjectAddress) -> bool:
+    """Whether the server says that nothing is at an address, and not that there is no bucket."""
+    said = user_error(error, str(address)).problem
+    return isinstance(error, FileNotFoundError) and said == f"{address} does not exist"
 
 
 def bucket(address: ObjectAddress) -> Bucket:
