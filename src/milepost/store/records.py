@@ -23,6 +23,9 @@ COLUMNS = (
 )
 """What ``document_info`` reads, in its order."""
 
+TOUCHED = ("size", "mtime_ns", "options", "properties")
+"""Of these, what changes while the text of a document stays."""
+
 KEYS = (
     "WITH RECURSIVE known (key) AS (SELECT min(key) FROM facts UNION ALL "
     "SELECT (SELECT min(key) FROM facts WHERE key > known.key) FROM known "
@@ -49,10 +52,9 @@ def record(entry: Entry) -> dict[str, Any]:
 def touched(
     signature: tuple[int, int] | None, options: str, properties: Mapping[str, Value]
 ) -> dict[str, Any]:
-    """What changes in a record while the text of its document stays."""
+    """The values of ``TOUCHED``."""
     size, mtime = signature or (None, None)
-    held = checked(properties).as_json()
-    return {"size": size, "mtime_ns": mtime, "options": options, "properties": held}
+    return dict(zip(TOUCHED, (size, mtime, options, checked(properties).as_json()), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

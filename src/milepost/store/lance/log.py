@@ -7,17 +7,14 @@ counts; of a document, the last ``TOUCH``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
 from milepost.store.listing import Listing
-from milepost.store.records import COLUMNS, document_info
+from milepost.store.records import COLUMNS, TOUCHED, document_info
 
 PUT, TOUCH, DELETE = range(3)
 
@@ -40,7 +37,7 @@ def folded(log: pa.Table) -> Records:
     last: dict[str, dict[str, Any]] = {}
     touches: dict[int, dict[str, Any]] = {}
     puts: list[dict[str, Any]] = []
-    for row in _rows(log):
+    for row in log.sort_by([("sequence", "ascending"), ("event", "ascending")]).to_pylist():
         if row["kind"] == TOUCH:
             touches[row["id"]] = row
             continue
@@ -67,21 +64,7 @@ def folded(log: pa.Table) -> Records:
     )
 
 
-def _rows(log: pa.Table) -> Iterable[dict[str, Any]]:
-    names = log.column_names
-    columns: Sequence[list[Any]] = [log[name].to_pylist() for name in names]
-    sequence, event = (log[name].to_numpy() for name in ("sequence", "event"))
-    for at in np.lexsort((event, sequence)).tolist():
-        yield {name: column[at] for name, column in zip(names, columns, strict=True)}
-
-
 def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
-    info = document_info([row[name] for name in COLUMNS])
-    if touch is None:
-        return info
-    return replace(
-        info,
-        signature=None if touch["size"] is None else (touch["size"], touch["mtime_ns"]),
-        options=touch["options"],
-        properties=Properties.stored(touch["properties"]),
-    )
+    if touch is not None:
+        row = row | {name: touch[name] for name in TOUCHED}
+    return document_info([row[name] for name in COLUMNS])
