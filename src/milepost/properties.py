@@ -25,7 +25,7 @@ MAX_KEY = 64  # characters of a key
 
 _TEXTS = ("title", "author", "language")  # keys whose values are words
 
-_KEY = re.compile(r"[a-z_][\w.-]*")
+KEY = re.compile(r"[a-z_][\w.-]*")
 _NOT_KEY = re.compile(r"[^\w.-]+")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:$|[T ])")
 _PACKED = re.compile(r"(?:D:)?(\d{4})(?:(\d\d)(\d\d)?)?(?:\d{6})?(?:$|[Z+-])")
@@ -109,7 +109,7 @@ def checked(given: Mapping[str, Any]) -> Properties:
     for key, value in given.items():
         if (
             not isinstance(key, str)
-            or not _KEY.fullmatch(key)
+            or not KEY.fullmatch(key)
             or len(key) > MAX_KEY
             or key != key.lower()
         ):
@@ -134,7 +134,7 @@ def cleaned(given: Mapping[str, Any]) -> Properties:
         name = unicodedata.normalize("NFC", str(key)).strip().lower()
         name = _NOT_KEY.sub("_", name)[:MAX_KEY]
         plain = _value(value)
-        if plain is not None and _KEY.fullmatch(name) and name not in made:
+        if plain is not None and KEY.fullmatch(name) and name not in made:
             made[name] = _fitting(name, plain)
         if len(made) == MAX_KEYS:
             break

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from milepost.types import Mark, Span, Table, TableRow
 
@@ -41,9 +42,7 @@ class Tables:
     def __init__(self, text: str, marks: Sequence[Mark]) -> None:
         self._text = text
         self._tables = list(tables(marks))
-        self._starts = [table.start for table in self._tables]
         self._headings = [mark for mark in marks if mark.kind == "heading"]
-        self._heading_starts = [mark.offset for mark in self._headings]
 
     def row(self, start: int, end: int) -> str | None:
         """Return what the model and the index read for (a part of) a row, if that is not its text.
@@ -67,7 +66,7 @@ class Tables:
         table, text = self._around(start), self._text[start:end]
         if table is None or not any(map(str.isalnum, text)):
             return text
-        number = bisect_right(self._heading_starts, start) - 1
+        number = bisect_right(self._headings, start, key=attrgetter("offset")) - 1
         heading = self._headings[number].value if number >= 0 else ""
         row = self.row(start, end)
         if row is None:  # no cells between bars, as in PDFs
@@ -76,7 +75,7 @@ class Tables:
         return f"{heading[:_MAX_KEY]} {(table.caption or '')[-_MAX_NAMES:]} {row}"
 
     def _around(self, start: int) -> TablePlace | None:
-        number = bisect_right(self._starts, start) - 1
+        number = bisect_right(self._tables, start, key=attrgetter("start")) - 1
         table = self._tables[number] if number >= 0 else None
         return table if table is not None and table.body <= start < table.end else None
 
@@ -92,7 +91,7 @@ def _labelled(text: str, first: int, last: int, part: Span, columns: Sequence[st
     cells = cells_of(text, first, last)
     if len(cells) < 2:
         return None
-    names = {name.partition(": ")[0] for name in columns if name}
+    names = _known(columns)
     words: list[str] = []
     a, b = cells[0]
     if start >= b > a and b - a <= _MAX_KEY:
@@ -105,6 +104,11 @@ def _labelled(text: str, first: int, last: int, part: Span, columns: Sequence[st
         has_name = cell.partition(": ")[0] in names  # rows of sheets are written so
         words.append(f"{name}: {cell}" if name and not has_name else cell)
     return " | ".join(words)
+
+
+def _known(columns: Sequence[str]) -> set[str]:
+    """What stands before the first colon of a cell that is written after its column's name."""
+    return {name.partition(": ")[0] for name in columns if name}
 
 
 def _in_columns(text: str, cells: list[Span], columns: Sequence[str]) -> list[Span]:
@@ -205,7 +209,7 @@ class TablePlace:
 
     def _has_places(self, text: str, cells: Sequence[Span], *, is_long: bool) -> bool:
         """Whether it is known in which columns the cells of a row of a sheet are."""
-        names = {name.partition(": ")[0] for name in self.columns if name}
+        names = _known(self.columns)
         if not names:
             return not is_long  # empty cells leave their place unless the row is long
         first = self.columns[:1] == ("",) and all(self.columns[1:2])

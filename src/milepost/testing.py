@@ -14,7 +14,7 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,13 +114,10 @@ def _vocabulary() -> dict[str, int]:
 def _pieces() -> Iterator[str]:
     yield from _SPECIAL
     yield from string.punctuation + "«»“”‘’–—…"
-    for size in (1, 2, 3):
-        for letters in product(string.ascii_lowercase, repeat=size):
-            yield "".join(letters)
-            yield "##" + "".join(letters)
-    for digit in string.digits:
-        yield digit
-        yield f"##{digit}"
+    words = (map("".join, product(string.ascii_lowercase, repeat=size)) for size in (1, 2, 3))
+    for piece in chain(*words, string.digits):
+        yield piece
+        yield f"##{piece}"
 
 
 def _backend() -> Backend:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from milepost.filters import nodes
 from milepost.filters.evaluate import holds
 from milepost.filters.facts import BUILT_IN, TYPES
 from milepost.filters.tokens import Token, date, refused, tokens
+from milepost.properties import KEY
 
 if TYPE_CHECKING:
     from milepost.types import Value
@@ -24,7 +24,6 @@ WORDS = frozenset(
 )
 """Words of the grammar, which cannot be keys."""
 
-_KEY = re.compile(r"[a-z_][\w.-]*")
 _ORDER = ("<", "<=", ">", ">=")
 _TESTS = '= != < <= > >=, in (…), not in (…), contains "…" or matches "…"'
 _VALUES = 'a value: "text", a number, a date such as 2020-03, true or false'
@@ -142,7 +141,7 @@ class _Parser:
         token = self._next
         if token.kind != "word" or token.text in WORDS:
             raise _unexpected(self._next, f"a key: {', '.join(BUILT_IN)}, or your own")
-        if not _KEY.fullmatch(token.text):
+        if not KEY.fullmatch(token.text):
             raise refused(token.column, f"{_shown(token)} is not a key", "a to z or _ comes first")
         self._at += 1
         return token.text, token.column

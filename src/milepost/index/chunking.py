@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import attrgetter
 
 from milepost._numpy import NDArray, np
 from milepost._typed import typed
@@ -194,8 +195,7 @@ def _pooled(
 def _values(marks: Sequence[Mark], kind: str, offsets: Sequence[int]) -> list[str | None]:
     """The value of the last mark of a kind at or before each offset; marks ascend by offset."""
     chosen = [mark for mark in marks if mark.kind == kind]
-    starts = [mark.offset for mark in chosen]
-    numbers = [bisect_right(starts, offset) for offset in offsets]
+    numbers = [bisect_right(chosen, offset, key=attrgetter("offset")) for offset in offsets]
     return [chosen[number - 1].value if number else None for number in numbers]
 
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from milepost._numpy import np
+from milepost._numpy import NDArray, np
 from milepost.language.terms import terms
 from milepost.store import DocumentInfo, Snapshot, Store, stored_document
 from milepost.store.base import Entry
 from milepost.table_rows import Tables
 from milepost.types import Document
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
-    """Spans, vectors and vocabulary coverage of a document's landmarks."""
+Parts = tuple["NDArray[np.int64]", "NDArray[np.float32]", "NDArray[np.float32]"]
+"""Spans, vectors and vocabulary coverage of a document's landmarks."""
 
 _GAP = re.compile(r"\n[^\S\n]*\n")
 

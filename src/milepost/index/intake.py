@@ -182,7 +182,7 @@ def vanished(
     ]
 
 
-def file_signature(path: File) -> tuple[int, int] | None:
+def file_signature(path: File) -> Signature:
     """Return size and modification time; None if there is no access (reading reports why).
 
     Those of the sidecar and a checksum of Zotero's record are added, so that the signature changes
@@ -228,7 +228,7 @@ def to_download(
     for item in work:
         if isinstance(item, ObjectFile):
             info = stored.get(str(item))
-            if info is None or not as_stored(info, item.signature, str(options(info))):
+            if not as_stored(info, item.signature, str(options(info))):
                 yield item
 
 
@@ -243,15 +243,15 @@ def to_read(
         if isinstance(item, Path):
             info, signature = stored.get(str(item)), file_signature(item)
             chosen = options(info)
-            if info is not None and as_stored(info, signature, str(chosen)):
-                continue
-            if known(item, chosen) is None:
+            if not as_stored(info, signature, str(chosen)) and known(item, chosen) is None:
                 yield number, item, chosen, signature
 
 
-def as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> bool:
+def as_stored(info: DocumentInfo | None, signature: Signature, options: str) -> bool:
     """Whether a file with this signature, read like this, has not changed since it was stored."""
-    return signature is not None and (info.signature, info.options) == (signature, options)
+    if info is None or signature is None:
+        return False
+    return (info.signature, info.options) == (signature, options)
 
 
 def add_one(
@@ -279,7 +279,7 @@ def add_one(
             document, written = hashed(item), ""
         else:
             signature, written = file_signature(item), str(chosen)
-            if stored and as_stored(stored, signature, written):
+            if as_stored(stored, signature, written):
                 tally.unchanged.append(name)
                 return
             found = known.find(store, item, chosen) if known and isinstance(item, Path) else None

@@ -20,7 +20,7 @@ from milepost.index.model_choice import choice_for, sample
 from milepost.index.naming import Name
 from milepost.index.store_opening import opened_store
 from milepost.store import Store, erase_store
-from milepost.store.address import index_place, label
+from milepost.store.address import IndexPlace, index_place, label
 from milepost.types import Document
 
 
@@ -56,9 +56,12 @@ def open(
         MissingExtra: the driver of the server is not installed.
     """
     checked(precision)
-    _refuse_document(place)
+    found = None if place is None else index_place(place)
+    _refuse_document(found)
     opener = partial(_opened, place, precision=precision, read_only=read_only)
-    new = model is None and not read_only and packaged(MULTILINGUAL) and _is_new(place)
+    # An index in memory, or in a folder, that is about to be made.
+    new = found is None or (isinstance(found, Path) and not expanded(found).exists())
+    new = new and model is None and not read_only and packaged(MULTILINGUAL) is not None
     return Index(*opener(model, create=create), partial(_suited, place, opener) if new else None)
 
 
@@ -69,7 +72,7 @@ def _opened(
     precision: Arithmetic | None,
     create: bool,
     read_only: bool,
-) -> tuple[Store, Encoder | Callable[[], Encoder], str]:
+) -> Opened:
     store, chosen = opened_store(place, model, create=create, read_only=read_only)
     where = "in memory" if place is None else label(index_place(place))
     about = plain(f"{where}, {chosen.manifest.name}")
@@ -78,8 +81,7 @@ def _opened(
     return store, partial(load, chosen.path, precision=precision), about
 
 
-def _refuse_document(place: str | os.PathLike[str] | None) -> None:
-    found = None if place is None else index_place(place)
+def _refuse_document(found: IndexPlace | None) -> None:
     if not isinstance(found, Path) or expanded(found).is_dir():
         return
     from milepost.documents.readers.formats import SUFFIXES
@@ -89,12 +91,6 @@ def _refuse_document(place: str | os.PathLike[str] | None) -> None:
             f"{found} has the name of a document, and an index is a folder",
             "milepost.open(), and add() of the document",
         )
-
-
-def _is_new(place: str | os.PathLike[str] | None) -> bool:
-    """Whether an index in memory or in a folder is about to be made."""
-    found = None if place is None else index_place(place)
-    return found is None or (isinstance(found, Path) and not expanded(found).exists())
 
 
 def _suited(
