@@ -110,11 +110,9 @@ def _fits(value: object, kind: Any) -> bool:
         return isinstance(value, SupportsFloat) and not isinstance(value, bool | str | bytes)
     if base in _SEVERAL:
         return isinstance(value, Iterable) and not isinstance(value, str | bytes)  # NumPy's, too
-    return not isinstance(base, type) or _is_protocol(base) or isinstance(value, base)
-
-
-def _is_protocol(base: type) -> bool:
-    return bool(getattr(base, "_is_protocol", False))
+    if not isinstance(base, type) or getattr(base, "_is_protocol", False):
+        return True
+    return isinstance(value, base)
 
 
 def _named(kinds: Iterable[Any]) -> str:

@@ -187,15 +187,22 @@ def in_words(error: BaseException) -> str:
     return kind if said == kind else f"{kind}: {said}"
 
 
-def nearest(name: str, known: Collection[str]) -> str:
+def nearest(name: str, known: Collection[str], part: Callable[[str], str] = str) -> str:
     """Start a hint with the known name nearest to ``name``: ``'NAME', or ``; empty if none is near.
 
-    Upper and lower case do not count. Very long lists of names are not searched.
+    Only a ``part`` of each name is compared, and upper and lower case do not count. Very long lists
+    of names are not searched.
 
     >>> nearest("serch", ["search", "index"]) + "milepost --help"
     "'search', or milepost --help"
     """
-    return _nearest(name, known, str)
+    if len(known) > _MAX_COMPARED:
+        return ""
+    from difflib import get_close_matches  # only errors need it
+
+    folded = {part(each).casefold(): each for each in known}
+    near = get_close_matches(part(name).casefold(), folded, 1, _NEAR)
+    return f"{folded[near[0]]!r}, or " if near else ""
 
 
 def nearest_file(name: str, known: Collection[str]) -> str:
@@ -206,14 +213,4 @@ def nearest_file(name: str, known: Collection[str]) -> str:
     >>> nearest_file("tea/nothere.pdf", ["tea/fedreg.pdf"]), nearest_file("fedrg", ["fedreg.pdf"])
     ('', "'fedreg.pdf', or ")
     """
-    return _nearest(name, known, lambda each: PurePath(each).stem)
-
-
-def _nearest(name: str, known: Collection[str], part: Callable[[str], str]) -> str:
-    if len(known) > _MAX_COMPARED:
-        return ""
-    from difflib import get_close_matches  # only errors need it
-
-    folded = {part(each).casefold(): each for each in known}
-    near = get_close_matches(part(name).casefold(), folded, 1, _NEAR)
-    return f"{folded[near[0]]!r}, or " if near else ""
+    return nearest(name, known, lambda each: PurePath(each).stem)

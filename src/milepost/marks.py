@@ -109,13 +109,8 @@ def _checked(mark: Mark, length: int) -> Mark:
 
 def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
     """Return the value of the last mark of a kind at or before ``offset``; marks are sorted."""
-    found = None
-    for mark in marks:
-        if mark.offset > offset:
-            break
-        if mark.kind == kind:
-            found = mark.value
-    return found
+    before = (mark for mark in reversed(marks) if mark.kind == kind and mark.offset <= offset)
+    return next((mark.value for mark in before), None)
 
 
 def places_at(
@@ -129,12 +124,10 @@ def places_at(
     held: dict[str, str] = {}
     start, end = span or (offset, offset + 1)
     for mark in marks:
-        if mark.kind == "hidden" and mark.offset < end and mark.offset + int(mark.value) > start:
-            held["hidden"] = mark.value
-    for mark in marks:
-        if mark.offset > offset:
-            break
-        if mark.kind in _PLACES and mark.kind != "hidden":
+        if mark.kind == "hidden":
+            if mark.offset < end and mark.offset + int(mark.value) > start:
+                held["hidden"] = mark.value
+        elif mark.kind in _PLACES and mark.offset <= offset:
             for inner in _INSIDE.get(mark.kind, ()):
                 held.pop(inner, None)
             held[mark.kind] = mark.value

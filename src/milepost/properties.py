@@ -145,7 +145,7 @@ def merged(first: Mapping[str, Value], over: Mapping[str, Value]) -> Properties:
     """Both; the second ones win, and come first where there are too many."""
     if not over:
         return checked(first)
-    every = {**over, **{key: value for key, value in first.items() if key not in over}}
+    every = {**over, **first, **over}
     return Properties(dict(list(every.items())[:MAX_KEYS]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,22 +90,13 @@ def count(ranges: NDArray[np.int64]) -> int:
     return int((ranges[:, 1] - ranges[:, 0]).sum())
 
 
-def inside(rows: NDArray[np.int64], ranges: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows are in one of some ranges, which ascend."""
-    if not len(ranges):
-        return np.zeros(len(rows), np.bool_)
+def inside(rows: NDArray[np.int64], ranges: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+    """Which rows are in one of some ranges, which ascend; None stands for all rows."""
+    if ranges is None or not len(ranges):
+        return np.full(len(rows), ranges is None)
     at = np.searchsorted(ranges[:, 0], rows, side="right") - 1
     there: NDArray[np.bool_] = (at >= 0) & (rows < ranges[at, 1])
     return there
-
-
-def limited(found: Mapping[str, Postings], ranges: NDArray[np.int64]) -> dict[str, Postings]:
-    """Postings of the rows in some ranges."""
-    return {
-        term: (rows[there], counts[there])
-        for term, (rows, counts) in found.items()
-        for there in (inside(rows, ranges),)
-    }
 
 
 def interleave(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
