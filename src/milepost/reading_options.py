@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from milepost.errors import InputError
 
@@ -32,7 +32,7 @@ class ReadOptions:
     ocr: Ocr = "never"
 
     def __post_init__(self) -> None:
-        for name, words in (("hidden", ("drop", "keep")), ("ocr", ("auto", "never", "always"))):
+        for name, words in (("hidden", get_args(Hidden)), ("ocr", get_args(Ocr))):
             value = getattr(self, name)
             if value not in words:
                 hint = " or ".join(f"{name}={word!r}" for word in words)

@@ -120,8 +120,7 @@ class DocumentSelection:
         ``known`` returns the keys of the documents, including ``document``; none, and then no key
         is refused, if there are no documents. It is called only if needed.
         """
-        if self.asks_for_keys and (keys := known()):
-            assert self.where is not None
+        if self.where is not None and self.asks_for_keys and (keys := known()):
             self.where.check_keys(keys)
 
     @property

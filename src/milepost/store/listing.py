@@ -44,15 +44,6 @@ class Listing:
         runs = [(info.first, info.first + info.sentences) for info in self.documents]
         return np.array(runs, np.int64).reshape(-1, 2)
 
-    @cached_property
-    def _filled(self) -> NDArray[np.int64]:
-        return np.flatnonzero(self.ranges[:, 0] < self.ranges[:, 1])
-
-    @cached_property
-    def _firsts(self) -> NDArray[np.int64]:
-        firsts: NDArray[np.int64] = self.ranges[self._filled, 0]
-        return firsts
-
     def get(self, name: str) -> DocumentInfo | None:
         place = self.place_of.get(name)
         return None if place is None else self.documents[place]
@@ -71,7 +62,8 @@ class Listing:
 
     def owning(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The place of the document that owns each of some rows."""
-        return self._filled[np.searchsorted(self._firsts, rows, side="right") - 1]
+        # A document without rows has the first row of the next one, and stands before it.
+        return np.searchsorted(self.ranges[:, 0], rows, side="right") - 1
 
     @cached_property
     def ids(self) -> NDArray[np.int64]:

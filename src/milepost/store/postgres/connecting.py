@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import Any, LiteralString
 
 import psycopg
-from psycopg import sql
 from psycopg.abc import Params
 
 from milepost.store.postgres.address import Address
@@ -105,7 +104,7 @@ def connect(address: Address, patience_s: float, extension: str = "public") -> C
 
 def scalar(
     connection: psycopg.Connection[Any],
-    query: LiteralString | bytes | sql.Composed,
+    query: LiteralString | bytes,
     values: Params | None = None,
 ) -> Any:
     """The first value of the first row that a query finds; None where it finds none."""

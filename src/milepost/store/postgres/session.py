@@ -24,7 +24,7 @@ class Session:
     """One transaction of repeatable reads, which waits for the server ``round_trips`` times."""
 
     def __init__(
-        self, pool: ConnectionPool[Connection], address: Address, patience_s: float = 5.0
+        self, pool: ConnectionPool[Connection], address: Address, patience_s: float
     ) -> None:
         self._pool, self._address, self._patience = pool, address, patience_s
         self._connection: Connection | None = None

@@ -39,15 +39,12 @@ def unused(path: Path) -> Iterator[bool]:
     if sys.platform == "win32":
         yield True
         return
-    file = os.open(path, os.O_RDONLY)
+    file, free = os.open(path, os.O_RDONLY), True
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError:  # a file system without locks
-            pass
-        yield True
+        except OSError as error:  # any other: a file system without locks
+            free = not isinstance(error, BlockingIOError)
+        yield free
     finally:
         os.close(file)
