@@ -155,7 +155,7 @@ class Reading:
         there, firsts = self._state.records.listing.alive(owners)
         rows = rows.filter(pa.array(there)).append_column("first", pa.array(firsts))
         if documents is not None and len(documents) > _MANY:
-            rows = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), documents)))
+            rows = of_documents(rows, documents)
         return rows
 
     async def near(
@@ -172,7 +172,7 @@ class Reading:
         asked = math.ceil(1.5 * n / share)
         while True:
             rows = await self._near(vector, asked, None)
-            found = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
+            found = of_documents(rows, ids)
             if len(found) >= n or len(rows) < asked:
                 return found
             asked *= 2
@@ -213,8 +213,7 @@ class Reading:
             return await self._ask(
                 table, columns, f"{limit} AND {condition}" if condition else limit
             )
-        rows = await self._ask(table, columns, condition)
-        return rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
+        return of_documents(await self._ask(table, columns, condition), ids)
 
     async def _ask(self, table: str, columns: Sequence[str], condition: str) -> pa.Table:
         query = self._state.tables[table].query().select(list(columns))
@@ -224,6 +223,11 @@ class Reading:
 def records(rows: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
     """Some columns of rows as tuples."""
     return list(zip(*(rows[name].to_pylist() for name in columns), strict=True))
+
+
+def of_documents(rows: pa.Table, ids: NDArray[np.int64] | Sequence[int]) -> pa.Table:
+    """The rows of some documents."""
+    return rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
 
 
 def rounded(rows: pa.Table) -> Rounded:

@@ -25,7 +25,7 @@ from milepost.store.lance import schema
 from milepost.store.lance.address import Address
 from milepost.store.lance.faults import translated
 from milepost.store.lance.loop import together, wait
-from milepost.store.lance.reading import Reading, Rounded, records, rounded
+from milepost.store.lance.reading import Reading, Rounded, of_documents, records, rounded
 from milepost.store.lance.state import State
 from milepost.store.listing import ListedSnapshot
 from milepost.store.local import Postings, count, rows_of
@@ -167,7 +167,7 @@ class LanceSnapshot(ListedSnapshot):
             rows = await self._reading.postings(names, ["sentences", "held"])
             frequencies = _frequencies(rows)
             if ids is not None:
-                rows = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), ids)))
+                rows = of_documents(rows, ids)
         else:
             frequencies = _frequencies(await self._reading.postings(names, ["sentences"]))
             rarest = min(frequencies, key=lambda name: (frequencies[name], name), default="")
