@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ _BLOCK = 2048  # vectors rounded at a time
 Slice = tuple[int, int, int]  # id of a document, start and end
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """The columns of a document's sentences, and its marks, compressed."""
 
     bounds: bytes

@@ -140,26 +140,12 @@ class LanceStore:
         self._write(put)
 
     def touch(self, info: DocumentInfo) -> bool:
-
-        async def touch(writer: Writer) -> bool:
-            held = (await self._current()).records.listing.get(info.name)
-            if held is not None:
-                # All that a touch may change, so that the last one counts.
-                changed = touched(info.signature, info.options, info.properties)
-                await self._note(writer, log.TOUCH, held.id, name=escape(info.name), **changed)
-            return held is not None
-
-        return self._write(touch)
+        # All that a touch may change, so that the last one counts.
+        changed = touched(info.signature, info.options, info.properties)
+        return self._write(lambda writer: self._note_of(writer, log.TOUCH, info.name, **changed))
 
     def delete(self, name: str) -> bool:
-
-        async def delete(writer: Writer) -> bool:
-            info = (await self._current()).records.listing.get(name)
-            if info is not None:
-                await self._note(writer, log.DELETE, info.id, name=escape(name))
-            return info is not None
-
-        return self._write(delete)
+        return self._write(lambda writer: self._note_of(writer, log.DELETE, name))
 
     def vacuum(self, *, now: bool = False) -> None:
         """Take out the rows of deleted documents; rows keep their numbers.
@@ -211,6 +197,13 @@ class LanceStore:
 
         with self._lock, translated(self._address):
             return wait(run())
+
+    async def _note_of(self, writer: Writer, kind: int, name: str, **more: Any) -> bool:
+        """Append a row about the document of a name; False where there is none."""
+        info = (await self._current()).records.listing.get(name)
+        if info is not None:
+            await self._note(writer, kind, info.id, name=escape(name), **more)
+        return info is not None
 
     async def _note(self, writer: Writer, kind: int, document: int, **more: Any) -> None:
         """Append a row to the log; what it says is committed with it."""

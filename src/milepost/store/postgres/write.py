@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> Non
     )
     _write_facts(connection, document, entry.facts)
     connection.execute(
-        "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)", (document, *astuple(entry.body))
+        "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)", (document, *entry.body)
     )
     pieces = ((document, number, piece) for number, piece in enumerate(entry.pieces))
     _copy(connection, "pieces", ("int8", "int4", "bytea"), pieces)

@@ -7,6 +7,7 @@ that SQLite holds on it for this whole process.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -81,11 +82,8 @@ def prepare(folder: Path, model: Model, patience_s: float) -> None:
                 return  # the reader says what is wrong with it
             finally:
                 connection.close()
-        connection = connect(path, "mode=rwc", patience_s)
-        try:
+        with closing(connect(path, "mode=rwc", patience_s)) as connection:
             schema.create(connection, folder, model, patience_s)
-        finally:
-            connection.close()
 
 
 def erase(folder: Path, *, patience_s: float) -> None:

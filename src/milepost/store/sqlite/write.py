@@ -13,7 +13,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def prepare(entry: Entry) -> Prepared:
     return Prepared(
         record=record(entry),
         facts=kept_facts(entry.document),
-        body=(*astuple(packing.body(entry)), zlib.compress("\n".join(lines).encode())),
+        body=(*packing.body(entry), zlib.compress("\n".join(lines).encode())),
         pieces=packing.pieces(entry.document.text),
         lines=lines,
         vectors=vectors,
