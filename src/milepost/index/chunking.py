@@ -120,23 +120,16 @@ def cut_up(document: Document, size: Budget, tokenizer: Tokenizer) -> Cut:
     text, whole = document.text, split(document.text, document.blocks)
     if size.unit == "t":
         sentences, counts = _within_tokens(text, whole, size.size, tokenizer)
-        ends = [0, *accumulate(counts)]
-
-        def length(first: int, last: int) -> int:
-            return ends[last] - ends[first]
+        inks = list(pairwise([0, *accumulate(counts)]))
     else:
         sentences = [piece for start, end in whole for piece in pieces(text, start, end, size.size)]
         inks = [
             (_ink(text, start, end), start + len(text[start:end].rstrip()))
             for start, end in sentences
         ]
-
-        def length(first: int, last: int) -> int:
-            return inks[last - 1][1] - inks[first][0]
-
     marks = [mark.offset for mark in document.marks if mark.kind == "heading"]
     headings = [bisect_left(marks, a) < bisect_left(marks, b) for a, b in sentences]
-    return Cut(sentences, list(_groups(headings, length, size.size)))
+    return Cut(sentences, list(_groups(headings, inks, size.size)))
 
 
 def _within_tokens(
@@ -158,13 +151,16 @@ def _within_tokens(
 
 
 def _groups(
-    headings: Sequence[bool], length: Callable[[int, int], int], limit: int
+    headings: Sequence[bool], inks: Sequence[Span], limit: int
 ) -> Iterator[tuple[int, int]]:
-    """Take sentences until a chunk is full; headings at its end go to the next one."""
+    """Take sentences until a chunk is full; headings at its end go to the next one.
+
+    ``inks`` are begin and end of each sentence, in characters without white space or in tokens.
+    """
     first = 0
     while first < len(headings):
         last = first + 1
-        while last < len(headings) and length(first, last + 1) <= limit:
+        while last < len(headings) and inks[last][1] - inks[first][0] <= limit:
             last += 1
         body = last
         while last < len(headings) and body > first and headings[body - 1]:

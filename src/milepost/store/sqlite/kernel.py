@@ -9,7 +9,7 @@ scored exactly; the result is that of the exact scan, 2 to 4 times sooner (``stu
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ def rounded(vector: NDArray[np.float32]) -> Rounded:
     return Rounded(values.astype(np.int8)[None], scale, error)
 
 
-@lru_cache(maxsize=1)
+@cache
 def products() -> Product | None:
     """The kernel; None where numkong is not installed."""
     try:
