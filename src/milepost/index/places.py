@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from milepost._optional import require
 from milepost._paths import expanded
 from milepost.errors import InputError
-from milepost.objects import ObjectAddress, ObjectFile, check_installed, is_address
+from milepost.objects import ObjectAddress, ObjectFile, is_address
 
 Place = Path | ObjectAddress  # a source of documents: a file or folder, an object or prefix
 
@@ -36,7 +37,7 @@ def source_place(source: str | os.PathLike[str]) -> Place:
         raise InputError("a path is empty", "a file or folder (. is this folder)")
     if not is_address(source):
         return absolute(source)
-    check_installed()
+    require("obstore", extra="objects")  # before anything is read
     return ObjectAddress.parse(source)
 
 

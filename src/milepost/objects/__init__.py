@@ -10,6 +10,5 @@ from milepost.objects.address import is_address as is_address
 from milepost.objects.buckets import Bucket as Bucket
 from milepost.objects.buckets import ObjectFile as ObjectFile
 from milepost.objects.buckets import bucket as bucket
-from milepost.objects.buckets import check_installed as check_installed
 from milepost.objects.buckets import download as download
 from milepost.objects.downloads import Downloads as Downloads

@@ -184,8 +184,3 @@ def download(address: ObjectAddress) -> bytes:
     if not address.key:
         raise UnreadableFile(f"{address} is a bucket", "an object in it")
     return bucket(address).read(address)
-
-
-def check_installed() -> None:
-    """Raise an error if the extra is missing."""
-    require("obstore", extra="objects")
