@@ -10,6 +10,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
+from milepost.store.base import Statistics
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import LOCAL, Connection
 from milepost.store.postgres.faults import REMADE, remade, translated
@@ -18,6 +19,14 @@ IDLE = TransactionStatus.IDLE
 
 Rows = list[tuple[Any, ...]]
 PreparedQuery = tuple[str, dict[str, Any]]  # a query and its values
+
+_TOTALS: PreparedQuery = (
+    "SELECT sum(documents)::int8, sum(sentences)::int8, sum(terms)::int8, sum(dead)::int8 "
+    "FROM (SELECT FROM documents LIMIT 0) AS locked RIGHT JOIN totals ON true",
+    {},
+)
+"""Documents are the first table of each transaction: one that erases all waits there, without a
+deadlock."""
 
 
 class Session:
@@ -30,8 +39,8 @@ class Session:
         self._connection: Connection | None = None
         self.round_trips = 0
 
-    def begin(self, *queries: PreparedQuery) -> list[Rows]:
-        """Begin with these queries, the first of totals, whose state is that of all later ones.
+    def begin(self) -> Statistics:
+        """Begin with the query of totals, whose state is that of all later ones.
 
         Connections that were lost while they lay idle are replaced, all at once: a server that was
         restarted has ended every one of them. Tables that another process makes anew are waited
@@ -42,7 +51,7 @@ class Session:
             while True:
                 connection = self._pool.getconn()
                 try:
-                    found = self._ask(connection, queries)
+                    ((totals,),) = self._ask(connection, [_TOTALS])
                 except BaseException as error:
                     self._pool.putconn(connection)  # a broken one is thrown away
                     lost = isinstance(error, psycopg.OperationalError) and connection.broken
@@ -51,9 +60,9 @@ class Session:
                     if lost:
                         self._pool.check()
                 else:
-                    if None not in found[0][0]:
+                    if None not in totals:
                         self._connection = connection
-                        return found
+                        return Statistics(*totals)
                     # The tables are newer than the transaction, which sees no row of them.
                     self._pool.putconn(connection)
                     if time.monotonic() > until:

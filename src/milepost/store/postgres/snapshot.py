@@ -29,14 +29,6 @@ from milepost.store.records import KEYS, document_info, in_order
 from milepost.store.tokens import token, tokens
 from milepost.types import Mark
 
-TOTALS: PreparedQuery = (
-    "SELECT sum(documents)::int8, sum(sentences)::int8, sum(terms)::int8, sum(dead)::int8 "
-    "FROM (SELECT FROM documents LIMIT 0) AS locked RIGHT JOIN totals ON true",
-    {},
-)
-"""Documents are the first table of each transaction: one that erases all waits there, without a
-deadlock."""
-
 _KEYS: PreparedQuery = KEYS, {}
 
 _BODIES = (

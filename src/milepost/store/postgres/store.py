@@ -16,14 +16,14 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from milepost._forking import run_in_child
 from milepost.errors import IndexBusy, StoreError
-from milepost.store.base import DocumentInfo, Entry, Statistics
+from milepost.store.base import DocumentInfo, Entry
 from milepost.store.check import check_entry
 from milepost.store.postgres import schema, upkeep, write
 from milepost.store.postgres.address import parse
 from milepost.store.postgres.connecting import Connection, connect, parameters, settings
 from milepost.store.postgres.faults import REMADE, translate, translated
 from milepost.store.postgres.session import Session
-from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
+from milepost.store.postgres.snapshot import PostgresSnapshot
 from milepost.store.records import prepare
 from milepost.store.strings import escape
 
@@ -109,8 +109,7 @@ class PostgresStore:
     def snapshot(self) -> Iterator[PostgresSnapshot]:
         session = Session(self._open(), self._address, self._patience)
         try:
-            statistics = Statistics(*session.begin(TOTALS)[0][0])
-            yield PostgresSnapshot(session, statistics, self.dimensions)
+            yield PostgresSnapshot(session, session.begin(), self.dimensions)
         except PoolTimeout:
             with translated(self._address):
                 connect(self._address, self._patience).close()  # or it says why there is none
