@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -46,7 +46,7 @@ from milepost.index import Index
 from milepost.language.terms import terms
 from milepost.objects import is_address
 from milepost.search import SearchResult
-from milepost.types import Passage, nearly_best
+from milepost.types import Passage, Span, nearly_best
 from milepost.verdicts import Match
 from milepost.wording import counted, in_words, is_weak
 
@@ -94,9 +94,9 @@ def print_passages(
     every = detail.every or asked.query.limits.min_score > 0.0 or not result.calibrated
     shown = result.passages if every else likely or result.passages[:1]
     excerpts = _excerpts(asked.index, shown, detail)
-    columns = width(sys.stdout)
+    piped = width(sys.stdout) is None
     with page(settings.colour, long=detail.long or bool(reasons)) as out:
-        if columns is None and not detail.around:
+        if piped and not detail.around:
             for excerpt in excerpts:
                 print_line(out, _one_line(excerpt))
             printed = len(shown)
@@ -109,11 +109,11 @@ def print_passages(
         left = len(result.passages) - printed
         kind = "weaker" if printed == len(shown) else "more"
         count = f"{counted(left, f'{kind} result')}: --all"
-        if left and columns is not None:
+        if left and not piped:
             print_line(out, count)
         for line in reasons:
             print_line(out, line)
-    hidden = [count] if left and columns is None and not settings.quiet else []
+    hidden = [count] if left and piped and not settings.quiet else []
     say_all([*messages, *hidden])
 
 
@@ -137,29 +137,30 @@ def print_excerpts(
     ``likely``: say how likely each answers.
     """
     columns = width(sys.stdout)
-    coloured = out.color_system is not None
 
     def build(number: int, limits: Limits) -> Block:
         excerpt = excerpts[number]
         said = Text(in_words(excerpt.passage.score) if likely else "")
-        lines = head(numbered(number + 1), excerpt.passage, out, columns, said)
+        lines = head(numbered(number + 1), excerpt.passage, out, said)
         rows = None if detail.full else rows_of(excerpt.passage)
         if rows is not None:
             return lines + wrapped(rows, out, columns)
-        if detail.full or detail.context is not None:
-            return lines + wrapped(_whole(excerpt, words, detail, coloured, columns), out, columns)
-        return lines + _short(excerpt, words, coloured, out, columns, limits)
+        if detail.around:
+            return lines + wrapped(_whole(excerpt, words, detail, out), out, columns)
+        return lines + _short(excerpt, words, out, limits)
 
-    blocks, gap = fit(len(excerpts), build, room)
-    print_blocks(blocks, gap, out)
-    return len(blocks)
+    return print_fitting(len(excerpts), build, out, room)
 
 
-def print_blocks(blocks: Sequence[Block], gap: int, out: Console) -> None:
-    """Print results with some empty lines between them."""
+def print_fitting(
+    results: int, build: Callable[[int, Limits], Block], out: Console, room: int | None
+) -> int:
+    """Print the results that ``fit`` builds; returns their number."""
+    blocks, gap = fit(results, build, room)
     for number, block in enumerate(blocks):
         for line in ([""] * gap if number else []) + block:
             print_line(out, line)
+    return len(blocks)
 
 
 def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list[Excerpt]:
@@ -224,9 +225,7 @@ def _one_line(excerpt: Excerpt) -> Text:
     return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence, (above, "aside"))
 
 
-def head(
-    label: str, passage: Passage | Match, out: Console, columns: int | None, words: Text
-) -> Block:
+def head(label: str, passage: Passage | Match, out: Console, words: Text) -> Block:
     """The line above a passage: document, page and heading, and what is to be said of it.
 
     On a terminal the heading loses its end, then the path its folders, then the name its end; a
@@ -244,6 +243,7 @@ def head(
     below: Block = []
     if words:
         words = Text.assemble(" · ", words)
+    columns = width(sys.stdout)
     if columns is not None:
         room = columns - len(label) - words.cell_len
         if words and room < _BESIDE:
@@ -262,20 +262,14 @@ def numbered(number: int) -> str:
     return f"{number}".ljust(len(INDENT) - 1) + " "
 
 
-def _short(
-    excerpt: Excerpt,
-    words: set[str],
-    coloured: bool,
-    out: Console,
-    columns: int | None,
-    limits: Limits,
-) -> Block:
+def _short(excerpt: Excerpt, words: set[str], out: Console, limits: Limits) -> Block:
     """The answer and a line or two of its context.
 
     It is what follows it, else what is before it; of a list item its lead-in.
     """
+    columns = width(sys.stdout)
     text = visible(" ".join(excerpt.passage.best.text.split()))
-    answer = _marked(Text(text, style="answer"), words, [(0, len(text))] * (not coloured))
+    answer = _marked(Text(text, style="answer"), words, [(0, len(text))], out)
     lines = wrapped(answer, out, columns, limits.answer)
     before, after = excerpt.around
     before = " ".join(before.split())
@@ -292,13 +286,11 @@ def _short(
     return lines + shown if after else shown + lines
 
 
-def _whole(
-    excerpt: Excerpt, words: set[str], detail: Detail, coloured: bool, columns: int | None
-) -> Text:
+def _whole(excerpt: Excerpt, words: set[str], detail: Detail, out: Console) -> Text:
     """A passage as it stands in the document, its answers marked; or an answer with context."""
     passage = excerpt.passage
     text = visible(excerpt.text)
-    marked = Text(reflowed(text, passage.document) if columns is not None else text)
+    marked = Text(text if width(sys.stdout) is None else reflowed(text, passage.document))
     hits = nearly_best(passage.hits)
     spans = []
     for hit in hits if detail.full else hits[:1]:
@@ -310,15 +302,17 @@ def _whole(
         (start, end), *_ = spans
         marked.stylize("aside", 0, start)
         marked.stylize("aside", end)
-    return _marked(marked, words, [] if coloured else spans)
+    return _marked(marked, words, spans, out)
 
 
-def _marked(text: Text, words: set[str], signs: Iterable[tuple[int, int]]) -> Text:
-    """Underline the words of the question, and put signs around the answers."""
+def _marked(text: Text, words: set[str], answers: Iterable[Span], out: Console) -> Text:
+    """Underline the words of the question, and put signs around the answers without colours."""
     for start, end in matched(text.plain, words):
         text.stylize("word", start, end)
+    if out.color_system is not None:
+        return text
     left, right = ("»", "«") if can_show("»«", sys.stdout) else (">>", "<<")
-    for start, end in sorted(signs, reverse=True):
+    for start, end in sorted(answers, reverse=True):
         before, answer, after = text.divide([start, end])
         text = before.append(left).append_text(answer).append(right).append_text(after)
     return text
@@ -354,7 +348,7 @@ def _lines_of_code(lines: Sequence[str]) -> list[bool]:
     return coded
 
 
-def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
+def matched(text: str, words: set[str]) -> Iterator[Span]:
     """Places in the text whose term is one of the question's.
 
     >>> list(matched("Bees built cells.", {"bee", "cell"}))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost.cli.console.options import db_option, json_option, say, say_all
-from milepost.cli.console.screen import Colour, page, print_line, shown_path, visible, width
+from milepost.cli.console.screen import Colour, page, print_line, shown_path, visible
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import (
     Detail,
@@ -226,7 +226,6 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
     cited: dict[int, list[Citation]] = {}
     for citation in answer.citations:
         cited.setdefault(citation.number, []).append(citation)
-    columns = width(sys.stdout)
     with page(colour) as out:
         for number in sorted(cited):
             verdict = min((each.verdict for each in cited[number]), key=list(_WORDS).index)
@@ -236,7 +235,7 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
                 said = Text.assemble(f"{percentage(passage.score)} · ", said)
-                for line in head(label, passage, out, columns, said):
+                for line in head(label, passage, out, said):
                     print_line(out, line)
             else:
                 print_line(out, Text.assemble((label, "name"), said))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost._numpy import np
-from milepost.cli.console.options import json_option, model_options, say
+from milepost.cli.console.options import json_option, model_options, say, say_notes
 from milepost.cli.console.progress import Bar
 from milepost.cli.console.screen import visible, width
 from milepost.cli.question import SearchOptions, takes_search_options
@@ -66,8 +66,7 @@ def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
     with Bar(settings, as_json=options.as_json) as bar:
         landmarks = encoder.encode(document, progress=Steps(bar, document.name, 1, 1).sentence)
     if not settings.quiet:
-        for note in document.notes:
-            say(f"{document.name}: {note}")
+        say_notes({document.name: document.notes})
     if npz is not None:
         _write_npz(npz, landmarks)
         if not settings.quiet:

@@ -275,7 +275,7 @@ def _show_report(
     sys.stdout.flush()  # whoever reads a pipe waits for it
     complain(report)
     if not options.settings.quiet:
-        say_notes(report)
+        say_notes(report.notes)
 
 
 def _named(place: IndexPlace) -> str:

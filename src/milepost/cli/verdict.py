@@ -6,8 +6,8 @@ import sys
 
 from rich.text import Text
 
-from milepost.cli.answer import Excerpt, head, numbered, print_blocks, print_excerpts, room_above
-from milepost.cli.console.layout import Block, Limits, fit, wrapped
+from milepost.cli.answer import Excerpt, head, numbered, print_excerpts, print_fitting, room_above
+from milepost.cli.console.layout import Block, Limits, wrapped
 from milepost.cli.console.screen import Colour, page, print_line, visible, width
 from milepost.cli.question import Detail
 from milepost.verdicts import CheckResult, Difference, Match
@@ -50,7 +50,7 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
             words.append(f"{each.similarity:.0%} of the words")
         text = _marked(each, out.color_system is not None, inline=inline)
         return [
-            *head(numbered(number + 1), each, out, columns, Text(" · ".join(words))),
+            *head(numbered(number + 1), each, out, Text(" · ".join(words))),
             *wrapped(text, out, columns, limits.answer),
             *(line for part in exact for line in wrapped(Text(_said(part)), out, columns)),
         ]
@@ -63,9 +63,7 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
             for each in wrapped(line, out, columns):
                 print_line(out, each)
         room = None if detail.long else room_above(below + 1)
-        blocks, gap = fit(len(check.places), place, room)
-        print_blocks(blocks, gap, out)
-        if left := len(check.places) - len(blocks):
+        if left := len(check.places) - print_fitting(len(check.places), place, out, room):
             print_line(out, f"{counted(left, 'more place')}: --all")
         # The sentence that decides is shown; passages are for those who have to judge themselves.
         passages = () if check.places else check.passages

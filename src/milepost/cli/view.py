@@ -88,7 +88,7 @@ def view(options: SearchOptions, out: Path, overwrite: bool, full: bool) -> int:
         print_json(_record(out, encoder, size), report)
     elif not options.settings.quiet:
         _describe(out, encoder, size)
-        say_notes(report)
+        say_notes(report.notes)
     return WRITTEN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from milepost.errors import MilepostError
 if TYPE_CHECKING:
     from milepost.encoder.engine.precision import Arithmetic
     from milepost.store.address import IndexPlace
-    from milepost.types import IndexReport
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -60,9 +59,9 @@ def say_all(lines: Sequence[str]) -> None:
         say(line)
 
 
-def say_notes(report: IndexReport) -> None:
+def say_notes(notes_of: Mapping[str, Sequence[str]]) -> None:
     """Say what could not be read of each document."""
-    for name, notes in report.notes.items():
+    for name, notes in notes_of.items():
         for note in notes:
             say(f"{name}: {note}")
 
