@@ -7,7 +7,6 @@ import re
 import time
 from asyncio import CancelledError
 from collections import OrderedDict
-from collections.abc import MutableMapping
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -124,7 +123,7 @@ class Guard:
         # Of many small values a mebibyte takes a tenth of a second, in which nobody is answered.
         return most if route_path(scope) == "/v1/embeddings" else min(most, MEBIBYTE)
 
-    def _refused(self, scope: Scope, headers: MutableMapping[str, str]) -> Any:
+    def _refused(self, scope: Scope, headers: dict[str, str]) -> Any:
         settings = self._settings
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
@@ -167,7 +166,7 @@ def _too_large(most: int) -> JSONResponse:
     return answer(413, f"the request is larger than {most:,} bytes")
 
 
-def _known(headers: MutableMapping[str, str], key: str) -> bool:
+def _known(headers: dict[str, str], key: str) -> bool:
     kind, _, given = headers.get("authorization", "").partition(" ")
     # In constant time: how long it takes says nothing of the key.
     right = hmac.compare_digest(given.strip().encode(), key.encode())

@@ -78,6 +78,7 @@ Where = Annotated[
         max_length=MAX_LENGTH,
     ),
 ]
+Names = Annotated[list[str] | None, Few, Field(description="Ids, names, folders or patterns.")]
 Cursor = Annotated[int, Field(description="`cursor` of the result before.", ge=0), Number]
 
 
@@ -128,9 +129,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         min_score: Annotated[
             float, Field(description="Least probability that anything answers.", ge=0, le=1), Number
         ] = 0.0,
-        documents: Annotated[
-            list[str] | None, Few, Field(description="Ids, names, folders or patterns.")
-        ] = None,
+        documents: Names = None,
         where: Where = None,
     ) -> Annotated[CallToolResult, Searched]:
         """Find the sentences of the user's documents that answer a question, best first."""
@@ -160,9 +159,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             str,
             Field(description="A sentence, quotation or claim.", min_length=1, max_length=20_000),
         ],
-        documents: Annotated[
-            list[str] | None, Few, Field(description="Ids, names, folders or patterns.")
-        ] = None,
+        documents: Names = None,
         min_score: Annotated[
             float,
             Field(description="Least probability of a passage about it.", ge=0, le=1),

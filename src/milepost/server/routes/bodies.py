@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from milepost.filters.tokens import MAX_LENGTH
+
 MAX_TEXTS = 2048  # texts of one request, as OpenAI's
 MAX_DOCUMENTS = 10_000  # documents that a request may name
 
@@ -51,8 +53,18 @@ def texts(most: int, empty: str = "") -> BeforeValidator:
 
 
 _Names = Annotated[list[Annotated[str, Field(max_length=4096)]], Field(fail_fast=True)]
-Documents = Annotated[_Names | None, texts(MAX_DOCUMENTS)]
-"""Ids, names, folders or patterns of documents; None for all."""
+Documents = Annotated[
+    _Names | None,
+    texts(MAX_DOCUMENTS),
+    Field(description="Ids, names, folders or patterns of documents; all if left out."),
+]
+
+WHERE = (
+    'Search only documents that match a filter: kind = "pdf" and date >= 2023. Keys: document, '
+    "folder, kind, title, author, date, year, language, and those of the documents; = != < <= > "
+    ">=, in (…), not in (…), contains, matches, exists KEY, missing KEY, and, or, not, ( )."
+)
+Where = Annotated[Annotated[str, Field(max_length=MAX_LENGTH)] | None, Field(description=WHERE)]
 
 
 class RequestBody(BaseModel):

@@ -9,10 +9,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from milepost.exports.records import shared_record
-from milepost.filters.tokens import MAX_LENGTH
 from milepost.server.documents.library import Library
-from milepost.server.routes.bodies import Documents, RequestBody
-from milepost.server.routes.search import WHERE, Found, found
+from milepost.server.routes.bodies import Documents, RequestBody, Where
+from milepost.server.routes.search import Found, found
 from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.verdicts import CheckResult, Difference, Verdict
 
@@ -25,10 +24,8 @@ class CheckRequest(RequestBody):
     text: Annotated[str, Field(min_length=1, max_length=50_000)] = Field(
         description="A sentence, a quotation or a claim."
     )
-    documents: Documents = Field(
-        None, description="Ids, names, folders or patterns of documents; all if left out."
-    )
-    where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
+    documents: Documents = None
+    where: Where = None
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
         0.5, description="Least probability of a passage about the text."
     )

@@ -21,9 +21,9 @@ from milepost.index import RemovalReport
 from milepost.index.naming import document_id
 from milepost.server.documents.library import notes_of, safe_name
 from milepost.server.failures import FULL, HttpError
-from milepost.server.routes.bodies import RequestBody
+from milepost.server.routes.bodies import WHERE, RequestBody
 from milepost.server.routes.pages import Offset, is_pdf
-from milepost.server.routes.search import WHERE, Reference, reference_of
+from milepost.server.routes.search import Reference, reference_of
 from milepost.server.state import FOLLOWED, ServerState, State
 from milepost.store import DocumentInfo
 from milepost.types import Mark

@@ -12,12 +12,11 @@ from pydantic import BaseModel, Field
 from milepost.exports import references
 from milepost.exports.records import shared_record
 from milepost.filters import as_filter
-from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
 from milepost.search import Limits, SearchResult
 from milepost.search.heat import peaks, strip
 from milepost.server.documents.library import Library
-from milepost.server.routes.bodies import Documents, RequestBody
+from milepost.server.routes.bodies import Documents, RequestBody, Where
 from milepost.server.state import FOLLOWED, ServerState, State, while_connected
 from milepost.store import DocumentInfo
 from milepost.types import Passage, Table
@@ -26,12 +25,6 @@ from milepost.wording import nothing_reaches
 router = APIRouter(tags=["search"], dependencies=[FOLLOWED])
 
 T = TypeVar("T")
-
-WHERE = (
-    'Search only documents that match a filter: kind = "pdf" and date >= 2023. Keys: document, '
-    "folder, kind, title, author, date, year, language, and those of the documents; = != < <= > "
-    ">=, in (…), not in (…), contains, matches, exists KEY, missing KEY, and, or, not, ( )."
-)
 
 
 class Question(RequestBody):
@@ -49,10 +42,8 @@ class Question(RequestBody):
         description="Least probability that anything answers; below, there are no passages. Those "
         "that are less probable are left out, but for the best.",
     )
-    documents: Documents = Field(
-        None, description="Ids, names, folders or patterns of documents; all if left out."
-    )
-    where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
+    documents: Documents = None
+    where: Where = None
     rerank: bool | None = Field(True, description="Use the model's reranker: better, and slower.")
 
 
@@ -138,12 +129,19 @@ async def search(request: Request, state: ServerState, asked: SearchRequest) -> 
 
 
 def _answer(state: State, result: SearchResult, asked: SearchRequest) -> SearchAnswer:
-    heat = bool(asked.heat)
     names = {passage.document for passage in result.passages}
-    infos = state.library.index.documents(names) if heat else []
     notes = state.library.notes(result.notes, names)
     if not result.passages and result.best_score > 0.0:
         notes.append(nothing_reaches(asked.min_score or 0.0, result.best_score, result.answerable))
+    heat = highest = None
+    if asked.heat:
+        curves = result.relevance
+        heat = {document_id(name): list(strip(curve)) for name, curve in curves.items()}
+        highest = {
+            document_id(info.name): list(peaks(curves[info.name], info.characters))
+            for info in state.library.index.documents(names)
+            if info.name in curves
+        }
     return SearchAnswer(
         passages=found(state.library, result.passages),
         best_score=result.best_score,
@@ -152,16 +150,8 @@ def _answer(state: State, result: SearchResult, asked: SearchRequest) -> SearchA
         terms=result.terms,
         notes=notes,
         indexing=not state.indexer.progress().idle,
-        heat={document_id(name): list(strip(curve)) for name, curve in result.relevance.items()}
-        if heat
-        else None,
-        peaks={
-            document_id(info.name): list(peaks(result.relevance[info.name], info.characters))
-            for info in infos
-            if info.name in result.relevance
-        }
-        if heat
-        else None,
+        heat=heat,
+        peaks=highest,
     )
 
 
