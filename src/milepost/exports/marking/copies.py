@@ -135,17 +135,12 @@ def check_copy(
     if out is None and is_address(source):
         raise InputError(f"{source} is in object storage", f"a file to write: {marked.name}")
     target = marked if out is None else expanded(out)
-    _check_target(target, file, overwrite)
-    return target
-
-
-def _check_target(target: Path, source: Path, overwrite: bool) -> None:
-    """Raise an error if a file would be replaced that nobody wants replaced, or is no PDF."""
     if not target.exists() or target.is_file():
         check_suffix(target, (".pdf",), "a PDF")
-    if not overwrite and source.exists() and target.exists() and target.samefile(source):
+    if not overwrite and file.exists() and target.exists() and target.samefile(file):
         raise InputError(f"{target} is the PDF itself", "another file, or --overwrite")
-    check_new(target, f"{source.stem}.marked.pdf", overwrite=overwrite)
+    check_new(target, marked.name, overwrite=overwrite)
+    return target
 
 
 def _highlights(

@@ -87,11 +87,8 @@ def _refused(name: str) -> InputError:
 
 
 def _trailer(saved: bytes, written: dict[int, Piece]) -> dict[bytes, bytes]:
-    at = saved.rfind(b"\ntrailer")
     tables = [piece.value for piece in written.values() if _is_table(piece)]
-    if tables:
-        return entries(tables[-1])
-    return entries(saved[at : value_end(saved, at + len(b"\ntrailer"))])
+    return entries(tables[-1] if tables else saved[saved.rfind(b"\ntrailer") :])
 
 
 def _is_table(piece: Piece) -> bool:

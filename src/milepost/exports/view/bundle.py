@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-OWN = Path(__file__).with_name("page")
-SHARED = Path(__file__).parents[2] / "server" / "page"
+_OWN = Path(__file__).with_name("page")
+_SHARED = Path(__file__).parents[2] / "server" / "page"
 """The page of the server, whose modules and styles are used here, too; no Python of it is."""
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}|\* as \w+) from "\./([\w-]+\.js)";\n', re.MULTILINE)
@@ -64,5 +64,5 @@ def _variable(name: str) -> str:
 
 def file_text(name: str) -> str:
     """A file of the page, its own before that of the server."""
-    own = OWN / name
-    return (own if own.is_file() else SHARED / name).read_text(encoding="utf-8")
+    own = _OWN / name
+    return (own if own.is_file() else _SHARED / name).read_text(encoding="utf-8")

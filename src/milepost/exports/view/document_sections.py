@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import sub
 from os.path import commonpath
 from pathlib import PurePath
 from typing import Any
@@ -98,11 +99,9 @@ def _add_words(
     steps: list[int] = []
     counts: list[int] = []
     for word in words:
-        before = 0
-        for row, often in held[word]:
-            steps.append(row - before)
-            counts.append(often)
-            before = row
+        rows, times = zip(*held[word], strict=True)
+        steps += map(sub, rows, (0, *rows))  # from the row before
+        counts += times
     pack.add_json("words", words)
     pack.add("word sizes", varints(np.array(sizes, np.int64)))
     pack.add("word rows", varints(np.array(steps, np.int64)))

@@ -86,17 +86,7 @@ def as_characters(data: bytes) -> str:
 
 def varints(values: NDArray[np.int64]) -> bytes:
     """Numbers of 0 or more, seven bits to a byte, the lowest first; the last byte is below 128."""
-    left = np.asarray(values, np.int64).copy()
-    parts: list[NDArray[np.uint8]] = []
-    alive = np.ones(len(left), np.bool_)
-    lives: list[NDArray[np.bool_]] = []
-    while alive.any():
-        more = left > 127
-        parts.append(((left & 127) | (more.astype(np.int64) << 7)).astype(np.uint8))
-        lives.append(alive)
-        alive = alive & more
-        left >>= 7
-    if not parts:
-        return b""
-    table, there = np.stack(parts, axis=1), np.stack(lives, axis=1)
-    return table[there].tobytes()
+    shifts = np.arange(0, max(1, int(values.max(initial=0)).bit_length()), 7)
+    left = values[:, None] >> shifts
+    octets = (left & 127) | ((left > 127) << 7)
+    return bytes(octets[(left > 0) | (shifts == 0)].astype(np.uint8))

@@ -123,7 +123,7 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"script-src {_digest(early)} {_digest(script)}; style-src {_digest(style)}"
     )
-    frame = (bundle.OWN / "frame.html").read_text(encoding="utf-8")
+    frame = bundle.file_text("frame.html")
     frame = re.sub(r"\{\{#(.+)\}\}", lambda found: bundle.element(found[1]), frame)
     for name, text in (
         ("{{policy}}", policy),

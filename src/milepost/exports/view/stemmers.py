@@ -63,7 +63,7 @@ class _Class:
             raise _Unknown(ast.dump(found)[:60])
         self._class = found
         self._methods = {each.name for each in found.body if isinstance(each, ast.FunctionDef)}
-        runtime = (bundle.OWN / "snowball.js").read_text(encoding="utf-8")
+        runtime = bundle.file_text("snowball.js")
         self._methods |= set(re.findall(r"^  (\w+)\(.*\) \{$", runtime, re.MULTILINE))
 
     def script(self) -> str:
