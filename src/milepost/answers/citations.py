@@ -166,8 +166,7 @@ def _verdict(
         return "missing", (), ()
     if lost:
         return "misquoted", tuple(lost), ()
-    words = quotes or [sentence]
-    spans = {quote: _place(quote, passage) for quote in words}
+    spans = {quote: _place(quote, passage) for quote in quotes or [sentence]}
     held = {quote: span for quote, span in spans.items() if span is not None}
     if not held:
         return "unquoted", (), ()

@@ -36,7 +36,6 @@ class CacheGroup(CommandGroup):
 
 @click.group(
     cls=CacheGroup,
-    short_help="List what is in the cache, or remove it.",
     epilog="""\b
 Examples:
   milepost cache

@@ -16,7 +16,6 @@ from milepost.wording import counted
 
 
 @click.command(
-    "copy",
     epilog="""\b
 Examples:
   milepost copy --from .milepost --to postgresql://db.example.com/notes

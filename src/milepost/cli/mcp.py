@@ -76,8 +76,7 @@ def run(options: SearchOptions) -> None:
     from milepost.index.known_files import KnownFiles
     from milepost.server.documents import Indexer, Library
     from milepost.server.govern import Governor
-    from milepost.server.mcp.server import create_server
-    from milepost.server.mcp.stdio import run as serve
+    from milepost.server.mcp.server import create_server, serve_stdio
     from milepost.server.mcp.tools import Tools
     from milepost.server.signals import ended_at_once
 
@@ -104,7 +103,7 @@ def run(options: SearchOptions) -> None:
             indexer.add(sources, prune=True)
         indexer.start()
         try:
-            serve(create_server(Tools(library, indexer, governor.search)))
+            serve_stdio(create_server(Tools(library, indexer, governor.search)))
         finally:
             indexer.stop()
 

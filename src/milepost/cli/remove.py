@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Remove documents from an index.",
     epilog="""\b
 Examples:
   milepost remove report.pdf --db reports.milepost

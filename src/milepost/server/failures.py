@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
@@ -73,17 +73,13 @@ def shown(message: str) -> str:
     return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
 
 
-def body(status: int, message: str, **more: Any) -> dict[str, Any]:
-    """The JSON of an error."""
+def answer(
+    status: int, message: str, headers: dict[str, str] | None = None, param: str | None = None
+) -> JSONResponse:
+    """An error as an answer; ``param`` is the field of the request that it is about."""
     kind = "invalid_request_error" if status < 500 else "server_error"
-    return {
-        "error": {"message": shown(message), "type": kind, "param": None, "code": status} | more
-    }
-
-
-def answer(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """An error as an answer."""
-    return JSONResponse(body(status, message), status, headers)
+    error = {"message": shown(message), "type": kind, "param": param, "code": status}
+    return JSONResponse({"error": error}, status, headers)
 
 
 def no_such_address(path: str) -> JSONResponse:
@@ -135,7 +131,7 @@ async def _invalid(request: Request, error: RequestValidationError) -> JSONRespo
         where, said = "body", f"not JSON: {first['ctx']['error']} (character {parts[1]})"
     if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
         said = "not a JSON object; try: {…} with Content-Type: application/json"
-    return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
+    return answer(422, f"{where}: {said}", param=where)
 
 
 def _known(request: Request, part: str) -> str:

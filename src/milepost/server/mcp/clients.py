@@ -28,7 +28,7 @@ class Client:
 
     title: str
     file: Callable[[], Path]
-    keys: tuple[str, ...] = ("mcpServers",)
+    key: str = "mcpServers"
     entry: tuple[tuple[str, str], ...] = ()
 
 
@@ -49,13 +49,13 @@ CLIENTS = {
     "vscode": Client(
         "VS Code, this folder",
         lambda: Path(".vscode") / "mcp.json",
-        ("servers",),
+        "servers",
         entry=(("type", "stdio"),),
     ),
     "codex": Client(
         "Codex",
         lambda: Path(os.environ.get("CODEX_HOME") or _home() / ".codex") / "config.toml",
-        ("mcp_servers",),
+        "mcp_servers",
     ),
     "gemini": Client("Gemini CLI", lambda: _home() / ".gemini" / "settings.json"),
     "windsurf": Client("Windsurf", lambda: _home() / ".codeium" / "windsurf" / "mcp_config.json"),
@@ -73,16 +73,12 @@ def with_server(client: Client, text: str, name: str, command: str, args: list[s
         return _toml(client, text, name, entry)
     try:
         config = json.loads(text) if text.strip() else {}
-        place = config
-        for key in client.keys:
-            place = place.setdefault(key, {})
-        place[name] = entry
+        config.setdefault(client.key, {})[name] = entry
     except (ValueError, AttributeError, TypeError):
         snippet = json.dumps({name: entry})
-        where = ".".join(client.keys)
         raise InputError(
-            f"{client.file()} is not plain JSON with an object {where}, and was not changed",
-            f"add this under {where} yourself: {snippet}",
+            f"{client.file()} is not plain JSON with an object {client.key}, and was not changed",
+            f"add this under {client.key} yourself: {snippet}",
         ) from None
     return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
 
@@ -91,17 +87,14 @@ def _toml(client: Client, text: str, name: str, entry: dict[str, Any]) -> str:
     tomlkit = require("tomlkit", extra="mcp")
     try:
         config = tomlkit.parse(text)
-        place: Any = config
-        for key in client.keys:
-            if key not in place:
-                place[key] = tomlkit.table(is_super_table=True)
-            place = place[key]
+        if client.key not in config:
+            config[client.key] = tomlkit.table(is_super_table=True)
         table = tomlkit.table()
         table.update(entry)
-        place[name] = table
+        config[client.key][name] = table
     except (tomlkit.exceptions.TOMLKitError, TypeError) as error:
         raise InputError(
-            f"{client.file()} is not TOML with a table {'.'.join(client.keys)}: {error}",
+            f"{client.file()} is not TOML with a table {client.key}: {error}",
             "correct it, or add the server yourself",
         ) from None
     written: str = tomlkit.dumps(config)

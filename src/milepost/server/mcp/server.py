@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
+import anyio
 from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import (
@@ -22,9 +24,8 @@ from milepost._display import plain
 from milepost.errors import MilepostError
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.server.failures import message_of
-from milepost.server.mcp.budget import LEAST, MOST
 from milepost.server.mcp.results import Checked, Documents, Read, Searched
-from milepost.server.mcp.tools import Tools
+from milepost.server.mcp.tools import LEAST, MOST, Tools
 
 T = TypeVar("T")
 
@@ -191,6 +192,20 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             raise ResourceNotFoundError(message_of(error)) from error
 
     return server
+
+
+def serve_stdio(server: MCPServer[Any]) -> None:
+    """Serve on stdin and stdout until stdin ends.
+
+    A read of stdin that waits holds up the end of the process, unless it is ended by ``os._exit``.
+    """
+    try:
+        server.run("stdio")
+    except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
+        pass  # the client is gone, or a line came as the session ended
+    finally:
+        # What another library has printed meanwhile, and Python holds back still, is no message.
+        os.dup2(2, 1)
 
 
 async def _run(work: Callable[[], T]) -> T:

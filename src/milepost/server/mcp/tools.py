@@ -7,11 +7,14 @@ much, are fewer tokens to a language model.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from milepost._display import plain
 from milepost.documents import split
@@ -22,11 +25,16 @@ from milepost.marks import mark_at, page_of, place_in_words, places_at
 from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library, notes_of
 from milepost.server.mcp import results
-from milepost.server.mcp.budget import MOST, TEXT_SHARE, fitted
 from milepost.store import DocumentInfo
 from milepost.types import Mark, Passage
 from milepost.wording import counted, nothing_reaches, without_options
 
+R = TypeVar("R", bound=BaseModel)
+
+LEAST = 200  # tokens below which a result has no room for a sentence and where it is from
+MOST = 20_000  # tokens of one result; clients cut results at 25,000
+
+_TEXT_SHARE = 0.85  # part of a budget that is for sentences; the rest is for where they are from
 _CHARACTERS = 6  # characters a token at most, on average: what is read before it is counted
 _LEFT = 20  # tokens that are left for a cursor or a note
 _LISTED = 2000  # tokens of a list of documents; each takes 20 or more
@@ -58,7 +66,7 @@ class Tools:
         with self._searching():
             found = self._library.index.search_detailed(
                 question,
-                budget=f"{min(int(budget * TEXT_SHARE), budget - _BESIDE)}t",
+                budget=f"{min(int(budget * _TEXT_SHARE), budget - _BESIDE)}t",
                 documents=chosen,
                 min_score=min_score,
                 where=where,
@@ -98,10 +106,10 @@ class Tools:
                 notes=notes,
             )
 
-        result = fitted(first, len(passages), self._tokens, budget - _LEFT)
+        result = self._fitted(first, len(passages), budget - _LEFT)
         if passages and not result.passages:
             passages = [_evidence(_shortest(each)) for each in found.passages]
-            result = fitted(first, len(passages), self._tokens, budget - _LEFT)
+            result = self._fitted(first, len(passages), budget - _LEFT)
         return result
 
     def _names(self, documents: Iterable[str]) -> dict[str, str]:
@@ -191,7 +199,7 @@ class Tools:
                 notes=[*long, *notes],
             )
 
-        return fitted(first, decisive + len(passages), self._tokens, budget)
+        return self._fitted(first, decisive + len(passages), budget)
 
     def documents(self, cursor: int = 0) -> results.Documents:
         """The documents that can be searched, from the one of this number on."""
@@ -212,7 +220,7 @@ class Tools:
         def first(size: int) -> results.Documents:
             return results.Documents(documents=rows[:size], total=len(infos), notes=notes)
 
-        result = fitted(first, len(rows), self._tokens, _LISTED - _LEFT)
+        result = self._fitted(first, len(rows), _LISTED - _LEFT)
         last = cursor + len(result.documents)
         if result.documents and last < len(infos):
             result.cursor = last
@@ -275,6 +283,17 @@ class Tools:
     def _tokens(self, text: str) -> int:
         return self._library.index.model.count_tokens(text)
 
+    def _fitted(self, build: Callable[[int], R], most: int, budget: int) -> R:
+        """The result with as many items, or characters of its text, as the budget holds.
+
+        ``build`` makes it with the first items, of which there are ``most``, given their number.
+        """
+
+        def tokens(items: int) -> int:  # they grow with the items
+            return self._tokens(build(items).model_dump_json(exclude_none=True))
+
+        return build(bisect_right(range(1, most + 1), budget, key=tokens))
+
     def _cut(self, result: results.Read, budget: int) -> str:
         """The longest beginning of the text, at a sentence where one ends, that fits."""
         text = result.text
@@ -282,7 +301,7 @@ class Tools:
         def first(size: int) -> results.Read:
             return result.model_copy(update={"text": text[:size]})
 
-        fits = len(fitted(first, len(text), self._tokens, budget).text)
+        fits = len(self._fitted(first, len(text), budget).text)
         if fits >= len(text):
             return text
         whole = [end for _, end in split(text[:fits]) if end < fits]
