@@ -137,12 +137,7 @@ def _state(
         settings=settings,
         library=library,
         encoder=encoder,
-        batcher=Batcher(
-            encoder,
-            most=settings.max_waiting,
-            observe=metrics.run.observe,
-            between=governor.bulk(),
-        ),
+        batcher=Batcher(encoder, observe=metrics.run.observe, between=governor.bulk()),
         indexer=indexer,
         pages=Isolated(seconds=60.0),
         metrics=metrics,

@@ -21,6 +21,9 @@ from milepost.types import Landmarks
 RUN = 60_000
 """Characters of one run, some four seconds on two slow cores: the next request waits no longer."""
 
+MAX_WAITING = 256
+"""Texts that may wait for the encoder, and searches that may run or wait; more get status 503."""
+
 
 class ClientDisconnected(Exception):
     """The client left; nobody waits for the result."""
@@ -45,20 +48,18 @@ class _Waiting:
 class Batcher:
     """Encodes texts of many requests together.
 
-    At the ``most`` so many texts may wait. ``observe`` is called with the number of texts of each
-    run, ``between`` between batches of a text that is too long for a run with others.
+    ``observe`` is called with the number of texts of each run, ``between`` between batches of a
+    text that is too long for a run with others.
     """
 
     def __init__(
         self,
         encoder: Encoder,
         *,
-        most: int,
         observe: Callable[[int], None],
         between: Callable[..., None],
     ) -> None:
-        self._encoder, self._most, self._observe = encoder, most, observe
-        self._between = between
+        self._encoder, self._observe, self._between = encoder, observe, between
         self._waiting: deque[_Waiting] = deque()
         self._some = asyncio.Event()
         self._long = asyncio.Lock()
@@ -72,7 +73,7 @@ class Batcher:
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[Encoded]] = []
         short = [text for text in texts if len(text) <= RUN]
-        if self._waiting and len(self._waiting) + len(short) > self._most:
+        if self._waiting and len(self._waiting) + len(short) > MAX_WAITING:
             raise HttpError(503, "too many requests wait", "later", {"Retry-After": "2"})
         for text in texts:
             if len(text) > RUN:

@@ -21,6 +21,10 @@ _OPEN = frozenset({"/", "/health", "/ready"})
 
 _CLIENTS = 10_000  # clients whose rate is remembered
 
+_EMBEDDINGS_BYTES = 16 * MEBIBYTE
+"""The largest request for embeddings. Any other may have a mebibyte: of many small values that
+takes a tenth of a second, in which nobody is answered."""
+
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][\s:/?#@\\]+?)\.?)(?::\d{1,5})?", re.IGNORECASE)
 
 _PAGE_POLICY = (
@@ -119,9 +123,7 @@ class Guard:
         upload = route_path(scope) == "/documents" and scope["method"] == "POST"
         if upload:  # it is wrapped in some lines of multipart
             return self._settings.max_upload + 65_536
-        most = self._settings.max_body
-        # Of many small values a mebibyte takes a tenth of a second, in which nobody is answered.
-        return most if route_path(scope) == "/v1/embeddings" else min(most, MEBIBYTE)
+        return _EMBEDDINGS_BYTES if route_path(scope) == "/v1/embeddings" else MEBIBYTE
 
     def _refused(self, scope: Scope, headers: dict[str, str]) -> Any:
         settings = self._settings

@@ -36,9 +36,7 @@ class ServeSettings:
             others they are ignored, since a client can send any.
         root_path: prefix of all addresses, such as ``/docs``; "" for none.
         max_upload: bytes of one uploaded file.
-        max_body: bytes of a request for embeddings; any other may have a mebibyte of them.
         rate: requests a second for each client, ten times as many at once; None for no limit.
-        max_waiting: requests that may wait for the encoder or a search; more get status 503.
         govern: hold indexing back while searches run.
         read_only: no document can be added or removed.
         language_model: writes answers from passages; None for no answers.
@@ -54,10 +52,8 @@ class ServeSettings:
     trusted_proxies: tuple[str, ...] = ()
     root_path: str = ""
     max_upload: int = 512 * MEBIBYTE
-    max_body: int = 16 * MEBIBYTE
     rate: float | None = None
     search_threads: int = 2
-    max_waiting: int = 256
     govern: bool = True
     read_only: bool = False
     language_model: Endpoint | None = None
@@ -101,7 +97,7 @@ class ServeSettings:
                 "the API key is too short, or has other characters",
                 "8 or more ASCII characters on one line",
             )
-        if min(self.max_upload, self.max_body, self.search_threads, self.max_waiting) < 1:
+        if min(self.max_upload, self.search_threads) < 1:
             raise InputError("a limit of the server is below 1", "1 or more")
         if self.rate is not None and self.rate <= 0:
             raise InputError(f"a rate of {self.rate} lets nobody in", "more than 0, or none")

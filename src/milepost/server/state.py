@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 
 from milepost.documents.isolated import Isolated
 from milepost.encoder import Encoder
-from milepost.server.batching import Batcher
+from milepost.server.batching import MAX_WAITING, Batcher
 from milepost.server.documents.indexing import Indexer
 from milepost.server.documents.library import Library
 from milepost.server.failures import HttpError
@@ -53,7 +53,7 @@ class State:
         One that is ``patient`` waits however many do, as a part of an answer that has begun. One
         whose client has left goes on to its end, and counts until then: a thread cannot be stopped.
         """
-        if self.waiting >= self.settings.max_waiting and not patient:
+        if self.waiting >= MAX_WAITING and not patient:
             raise HttpError(503, "too many searches wait", "later", {"Retry-After": "2"})
 
         def governed() -> T:
