@@ -1,7 +1,5 @@
 """The page of a server in a real browser, with all that it must not do watched."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -18,13 +16,18 @@ from milepost.exports.view import write_page
 from milepost.index import Index
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser as Browser
+    from playwright.sync_api import BrowserContext, ConsoleMessage, Request
+    from playwright.sync_api import Page as Page
+    from playwright.sync_api import Route as Route
+else:  # tests are collected without Playwright, too
+    Browser = BrowserContext = ConsoleMessage = Page = Request = Route = Any
 
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE = 60_000
 """Milliseconds that a loaded machine may take for one step."""
 
-Tab = Callable[..., AbstractContextManager["Page"]]
+Tab = Callable[..., AbstractContextManager[Page]]
 """Opens a tab; with the options of ``Watched``."""
 
 WATCH = """

@@ -1,18 +1,13 @@
 """The page of ``milepost view`` beside Python: the same question of the same documents."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from milepost.index import Index
 from milepost.search import SearchResult
 from milepost.wording import without_options
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from support.browser_page import Page
 
 TOLERANCE = 1e-5
 """Of a probability; studies/view states it."""

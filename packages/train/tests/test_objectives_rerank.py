@@ -1,7 +1,5 @@
 """Rerankers and judges: windows with the question or claim in front."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from random import Random

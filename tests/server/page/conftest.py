@@ -1,22 +1,15 @@
 """A server of some small documents and a real Chromium for the tests of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from support.browser_page import Tab, Tabs, axe, browser, ready
+from support.browser_page import Browser, Page, Tab, Tabs, axe, browser, ready
 from support.files import write_files
 from support.page_documents import EVIL, EVIL_NAME, NOTES, book, harbour
 from support.server import Server
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
 
 __all__ = ["axe", "browser"]
 

@@ -1,18 +1,11 @@
 """Everybody can use the page: axe finds nothing in any state, in light, dark and on a phone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from support.browser_page import Tab, ask, open_page, ready
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-    from support.server import Server
-
+from support.browser_page import Page, Tab, ask, open_page, ready
+from support.server import Server
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -1,12 +1,11 @@
 """Answers of a language model: the events of ``/ask``, and the box on the page."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from support.browser_page import Tabs, answered, ask, ready
 from support.chat_server import Chat, Stream, refused, serving
 from support.server import Server, ServerProcess, running_server
 from support.shipped_book import hive_bees
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUESTION = "How fast does a trail of scent fade?"
 KEY, OURS = "sk-of-the-endpoint", "key-of-this-server"

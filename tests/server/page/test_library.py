@@ -1,22 +1,16 @@
 """The list of documents: adding, watching, filtering, removing; keys; a server that fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import milepost
-from support.browser_page import Tab, Tabs, answered, ask, open_page, ready, remove
+from support.browser_page import Page, Route, Tab, Tabs, answered, ask, open_page, ready, remove
 from support.files import write_files
 from support.page_documents import HERONS, LARKS, OWLS, harbour
 from support.server import Server
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
 
 KEY = "a-key-of-the-tests"
 

@@ -1,12 +1,10 @@
 """The page's own modules: offsets, line breaks, citations and addresses, beside Python's."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -14,13 +12,8 @@ from milepost.cli.answer import reflowed
 from milepost.marks import MarkKind, place_in_words, places_at
 from milepost.types import Mark
 from milepost.wording import in_words
-from support.browser_page import Tabs, ready
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-    from support.server import Server
-
+from support.browser_page import Page, Tabs, ready
+from support.server import Server
 
 SIGNS = "aé\u0301 \n\t.ßж中\u200d😀👩🚀𝒜{}\\%_&#^~$`*[]<>|\"'“”"
 HARD = "{unbalanced \\ 100 % of $5_000 & more} ^ ~ # `code` *bold* [link](x) <b>|\n“😀”"

@@ -1,25 +1,17 @@
 """What people do with the page: ask, open, mark, share, cite, with mouse and with keyboard."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import milepost
 from milepost.search import SearchResult
 from milepost.search.searcher import doubts
-from support.browser_page import Tab, answered, ask, ready
+from support.browser_page import Page, Route, Tab, answered, ask, ready
 from support.page_documents import ACROSS, EVIL_NAME, NOTES, SCRIPT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Page, Route
-
-    from support.server import Server
-
+from support.server import Server
 
 TRAIL = "A trail of scent fades within an hour."
 BEES = "How do bees make the cells of the honeycomb?"

@@ -1,20 +1,13 @@
 """Text on the pages of a PDF: where it is printed, and selected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from support.browser_page import Tab, ready
+from support.browser_page import Page, Tab, ready
 from support.page_documents import ACROSS, NOTES
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-    from support.server import Server
+from support.server import Server
 
 PILOT = "A pilot boards each vessel two miles off the coast."
 

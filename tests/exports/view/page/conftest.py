@@ -1,11 +1,9 @@
 """Pages in a real Chromium, opened from the disk without a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,10 +12,7 @@ from milepost.encoder import Encoder
 from milepost.exports.view import write_page
 from milepost.index import Index
 from milepost.types import Document, Mark
-from support.browser_page import Tab, Tabs, axe, browser
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from support.browser_page import Browser, Page, Tab, Tabs, axe, browser
 
 __all__ = ["axe", "browser"]
 

@@ -1,10 +1,8 @@
 """Quotation marks and minus signs on the page mean what they mean in Python."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import category
 
 import pytest
@@ -18,11 +16,8 @@ from milepost.index import Index
 from milepost.quotes import fold, occurrences, stripped
 from milepost.search.query import read_operators
 from milepost.types import Document
-from support.browser_page import page_of
+from support.browser_page import Page, page_of
 from support.page_search import compare
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 TEXTS = {
     "bees.txt": (

@@ -1,12 +1,10 @@
 """The page gives the passages and notes that Python gives, and reads words as Python does."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,14 +16,11 @@ from milepost.language.terms import question_terms
 from milepost.types import Document
 from milepost.wording import without_options
 from support.annual_reports import REPORTS
-from support.browser_page import page_of
+from support.browser_page import Page, page_of
 from support.languages import PAGES
 from support.languages import QUESTIONS as ASKED
 from support.page_search import compare
 from support.ranking_cases import BOOK
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 QUESTIONS = (
     "how do bees build their cells",

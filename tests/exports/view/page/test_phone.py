@@ -1,7 +1,5 @@
 """The page on a small screen, with a finger, and before it has started."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

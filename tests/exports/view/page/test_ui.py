@@ -1,7 +1,5 @@
 """The page as people use it: from the disk, without a network, with hostile texts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
