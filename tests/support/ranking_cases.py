@@ -48,7 +48,7 @@ def ranking_case(
 def book_task(path, first, documents, questions=10, split="dev", size=2600):
     """Write a task: pieces of the book, of ``size`` characters each, from the ``first`` on.
 
-    Questions about each are of the rarer words of its sentences.
+    Questions about each are of the rarer words of its sentences. The path comes back.
     """
     lines = []
     for number in range(first, first + documents):
@@ -58,7 +58,7 @@ def book_task(path, first, documents, questions=10, split="dev", size=2600):
         for question, span in _asked(part, questions):
             asked = {"document": name, "question": question, "spans": [span], "split": split}
             lines.append(asked)
-    write_lines(path, lines)
+    return write_lines(path, lines)
 
 
 def add_absent(path, first, documents, questions, size=2600):

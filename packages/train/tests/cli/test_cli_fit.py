@@ -22,9 +22,7 @@ def own_model(tmp_path):
 
 @pytest.fixture
 def task(tmp_path):
-    path = tmp_path / "book.jsonl"
-    book_task(path, 0, 20, 10, size=800)
-    return path
+    return book_task(tmp_path / "book.jsonl", 0, 20, 10, size=800)
 
 
 def names(folder):
@@ -113,11 +111,11 @@ def test_calibration_holds_on_documents_left_out(cli, own_model, task, tmp_path)
     figures = json.loads(result.stdout)["probability"]["learned ranking"]
     assert figures["fitted"]["log loss"] < figures["default"]["log loss"]
     assert figures["fitted"]["calibration error"] < figures["default"]["calibration error"]
-    unfitted, other = shutil.copytree(own_model, tmp_path / "unfitted"), tmp_path / "other.jsonl"
+    unfitted = shutil.copytree(own_model, tmp_path / "unfitted")
     manifest = json.loads((unfitted / "milepost.json").read_text(encoding="utf-8"))
     del manifest["fusion"]["calibration"]
     (unfitted / "milepost.json").write_text(json.dumps(manifest), encoding="utf-8")
-    book_task(other, 40, 16, 5)
+    other = book_task(tmp_path / "other.jsonl", 40, 16, 5)
     losses = []
     for folder in (own_model, unfitted):
         said, held = judged(folder, other)
@@ -128,8 +126,7 @@ def test_calibration_holds_on_documents_left_out(cli, own_model, task, tmp_path)
 
 
 def test_too_few_questions_write_nothing(refusal, own_model, tmp_path):
-    path = tmp_path / "few.jsonl"
-    book_task(path, 0, 5, 4, size=1600)
+    path = book_task(tmp_path / "few.jsonl", 0, 5, 4, size=1600)
     before = names(tmp_path)
     said = refusal("fit", own_model, "--tasks", path, "--no-trees", "--out", tmp_path / "fitted")
     assert "20 dev questions about 5 documents" in said
@@ -156,8 +153,7 @@ def test_without_lightgbm_the_extra_is_named(refusal, own_model, task, monkeypat
 
 @pytest.mark.usefixtures("fitted_once")
 def test_a_task_left_out_is_asked_for_and_reported(cli, own_model, task, tmp_path, monkeypatch):
-    other = tmp_path / "more.jsonl"
-    book_task(other, 40, 20, 10, size=800)
+    other = book_task(tmp_path / "more.jsonl", 40, 20, 10, size=800)
     asked = []
 
     def measured(encoder, roles, rest, whole, **options):

@@ -28,8 +28,7 @@ def encoder():
 @pytest.fixture(scope="module")
 def few(tmp_path_factory):
     """Fewer than are needed, for what a test repeats."""
-    path = tmp_path_factory.mktemp("few") / "book.jsonl"
-    book_task(path, 80, 6, 6)
+    path = book_task(tmp_path_factory.mktemp("few") / "book.jsonl", 80, 6, 6)
     return roles([str(path)], None, {}, enough=Minimum(1, 1))
 
 
@@ -91,8 +90,7 @@ def test_trees_are_cross_fitted_and_load(made, tmp_path):
 @pytest.fixture(scope="module")
 def with_absent(few, tmp_path_factory):
     """The few, and 20 questions that their documents do not answer."""
-    path = tmp_path_factory.mktemp("absent") / "book.jsonl"
-    book_task(path, 80, 6, 6)
+    path = book_task(tmp_path_factory.mktemp("absent") / "book.jsonl", 80, 6, 6)
     add_absent(path, 80, 5, 4)
     return roles([str(path)], None, {}, enough=Minimum(1, 1))
 
@@ -133,8 +131,7 @@ def test_the_report_tells_how_far_absent_questions_are_told_apart(calibrated):
 @pytest.mark.parametrize("name", ["landmark-light", "landmark-minilm"])
 def test_probabilities_are_those_of_the_search(name, tmp_path):
     """Cases, scores, passages and calibration here are those of ``index.search``."""
-    path = tmp_path / "book.jsonl"
-    book_task(path, 190, 2, 2, size=900)
+    path = book_task(tmp_path / "book.jsonl", 190, 2, 2, size=900)
     encoder = milepost.load(name)
     ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
     reranker = milepost.encoder.reranker.LandmarkReranker.of(encoder)

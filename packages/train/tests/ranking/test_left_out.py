@@ -44,10 +44,8 @@ def test_train_and_dev_questions_of_a_task_are_both_left_out(tmp_path):
     names = []
     for number, name in enumerate(("one", "two")):
         for split in ("train", "dev"):
-            path = tmp_path / split / f"{name}.jsonl"
-            path.parent.mkdir(exist_ok=True)
-            book_task(path, 10 * number + 5 * (split == "dev"), 3, 4, split)
-            names.append(str(path))
+            path, first = tmp_path / split / f"{name}.jsonl", 10 * number + 5 * (split == "dev")
+            names.append(str(book_task(path, first, 3, 4, split)))
     rest = others(roles(names, None, {}, enough=FEW), ["one"], FEW)["one"]
     assert tasks(rest.learn) == tasks(rest.choose) == ["two"]
     assert not rest.shared

@@ -194,8 +194,7 @@ def test_collections_of_one_task_and_of_all(tmp_path):
     """A collection holds the document asked of; what answers elsewhere never does."""
     samples = []
     for number, name in enumerate(("first", "second")):
-        path = tmp_path / f"{name}.jsonl"
-        book_task(path, 20 * number, OF_EACH + 1, 4, size=800)
+        path = book_task(tmp_path / f"{name}.jsonl", 20 * number, OF_EACH + 1, 4, size=800)
         samples.append(sample(load(str(path), "dev"), Sizes(None, None)))
     encoder = milepost.load("landmark-light")
     tasks = {document.name: each.task for each in samples for document in each.documents}
@@ -221,8 +220,7 @@ def test_collections_of_one_task_and_of_all(tmp_path):
 
 def test_absent_questions_are_asked_of_their_document(tmp_path):
     """Of it alone; no sentence of it is evidence, and nothing is divided by none."""
-    path = tmp_path / "book.jsonl"
-    book_task(path, 0, 2, 2, size=800)
+    path = book_task(tmp_path / "book.jsonl", 0, 2, 2, size=800)
     add_absent(path, 0, 2, 3, size=800)
     given = roles([str(path)], None, {}, sizes=Sizes(None, None), enough=Minimum(1, 1))
     encoder = milepost.load("landmark-light")
