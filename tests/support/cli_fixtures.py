@@ -4,10 +4,13 @@ import inspect
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click import Command
 from click.testing import CliRunner, Result
 
+from milepost.cli.console.options import Settings
 from milepost.cli.program import program
 from support.cli_process import command, environment
 from support.small_index import write_notes
@@ -28,6 +31,11 @@ A ship needs deep water. Tugs pull large ships to the quay.
 
 Canvas was woven from hemp. The mainsail carried 1,600 square feet of it.
 """
+
+
+def invoked(command: Command, *args: object, **options: Any) -> Result:
+    """Run a command without the program around it; options as ``CliRunner.invoke`` has them."""
+    return CliRunner().invoke(command, [*map(str, args)], obj=Settings(), **options)
 
 
 @pytest.fixture(scope="session")

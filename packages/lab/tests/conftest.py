@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,13 +21,10 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
 def run_study() -> Callable[..., dict[str, object]]:
     import json
 
-    from click.testing import CliRunner
+    from support.cli_fixtures import invoked
 
-    from milepost.cli.console.options import Settings
-
-    def call(command: object, *args: object) -> dict[str, object]:
-        given = [*map(str, args), "--json"]
-        result = CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
+    def call(command: Any, *args: object) -> dict[str, object]:
+        result = invoked(command, *args, "--json", standalone_mode=False)
         if result.exception is not None:
             raise result.exception
         found: dict[str, object] = json.loads(result.stdout)

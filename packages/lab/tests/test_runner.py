@@ -3,19 +3,20 @@
 import json
 import re
 import shlex
+from functools import partial
 from importlib import import_module
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from milepost.cli.console.options import Interrupted, Settings
+from milepost.cli.console.options import Interrupted
 from milepost.errors import InputError
 from milepost_eval.runs import Run as Results
 from milepost_eval.statistics import Difference, Interval, interval, over_seeds
 from milepost_lab import runner
 from milepost_lab.command import STUDIES, lab
 from milepost_lab.runner import Lines, Report, study, table
+from support.cli_fixtures import invoked
 
 
 def test_the_table_knows_intervals_differences_and_gaps():
@@ -60,9 +61,7 @@ def made(returned=None, interrupt=False):
     return command
 
 
-def call(command, *args):
-    given = [str(arg) for arg in args]
-    return CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
+call = partial(invoked, standalone_mode=False)
 
 
 def test_a_command_prints_a_table_or_json_and_continues(tmp_path):

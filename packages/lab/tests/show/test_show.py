@@ -4,16 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from milepost.cli.console.options import Settings
 from milepost_lab.data.network import TokenReader
 from milepost_lab.pooling import get, names
 from milepost_lab.show.study import as_svg, command, picture
+from support.cli_fixtures import invoked
 
 
 def run(*args):
-    result = CliRunner().invoke(command, [*map(str, args)], obj=Settings(), standalone_mode=False)
+    result = invoked(command, *args, standalone_mode=False)
     assert result.exception is None, result.exception
     return result.stdout
 

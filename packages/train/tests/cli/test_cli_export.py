@@ -4,29 +4,24 @@ import json
 import shutil
 from base64 import b64decode
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from click.testing import CliRunner
 
 import milepost
-from milepost.cli.console.options import Settings
 from milepost.encoder import Encoder
 from milepost.encoder.engine import find_model
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError, MilepostError, ModelError
 from milepost_train.cli.export import export
 from milepost_train.run import Trained
+from support.cli_fixtures import invoked
 from support.http_server import Handler, listening
 from support.tiny_models import TEXT, tiny_folder, write_checkpoint
 
-
-def run(*arguments: str | Path) -> Any:
-    """The command's result; what it raises is raised."""
-    return CliRunner().invoke(
-        export, [str(a) for a in arguments], obj=Settings(), catch_exceptions=False
-    )
+run = partial(invoked, export, catch_exceptions=False)
 
 
 def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:

@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from milepost.cli.console.options import Settings
 from milepost_eval.tasks import load
 from milepost_train.cli.mine import mine
 from milepost_train.cli.synthesize import synthesize
 from support.chat_server import serving
+from support.cli_fixtures import invoked
 from support.files import write_lines
 
 TEXT = """Hives
@@ -33,8 +32,7 @@ def corpus(tmp_path):
 
 
 def run(*args, command=synthesize):
-    given = [str(arg) for arg in args]
-    return CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
+    return invoked(command, *args, standalone_mode=False)
 
 
 def test_questions_of_a_language_model(corpus, tmp_path, model, monkeypatch):

@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 import milepost
-from milepost.cli.console.options import Settings
 from milepost.encoder import Encoder
 from milepost.encoder.engine import ModelFolder, find_model
 from milepost.encoder.engine.manifest import SENTENCES, read_manifest
@@ -21,6 +19,7 @@ from milepost_train.cli.export import export
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.landmark_encoder import TorchEngine
+from support.cli_fixtures import invoked
 from support.tiny_models import TEXT, tiny_folder, write_checkpoint
 
 WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
@@ -123,14 +122,12 @@ def test_int8_is_cut_as_well_and_calibrated_on_the_grid(tmp_path):
     pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
     text = tmp_path / "notes.md"
     text.write_text(TEXT * 8, encoding="utf-8")
-    arguments = [
-        *(tiny_folder(tmp_path / "hf", "xlm-roberta", num_hidden_layers=1), "--json"),
+    done = invoked(
+        *(export, tiny_folder(tmp_path / "hf", "xlm-roberta", num_hidden_layers=1), "--json"),
         *("--out", tmp_path / "out"),
         *("--precision", "int8", "--calibration", text, "--dimensions", 16, "--window", 96),
         *("--granularity", 16),
-    ]
-    done = CliRunner().invoke(
-        export, [str(each) for each in arguments], obj=Settings(), catch_exceptions=False
+        catch_exceptions=False,
     )
     said = json.loads(done.stdout)
     assert said["dimensions"] == 16

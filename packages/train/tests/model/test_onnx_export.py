@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import milepost
-from milepost.cli.console.options import Settings
 from milepost.errors import InputError
 from milepost_train.cli.export import export
 from milepost_train.model import release
+from support.cli_fixtures import invoked
 from support.tiny_models import tiny_folder, write_checkpoint
 
 onnx = pytest.importorskip("onnx", reason="needs the export extra of milepost-train")
@@ -39,8 +38,8 @@ def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
 def test_what_the_folder_holds(tmp_path: Path) -> None:
     """Graph, tokenizer, manifest, README, and sums that hold."""
     folder = write_checkpoint(tmp_path / "m", "bert")
-    orders = [str(folder), "--out", str(tmp_path / "out"), "--format", "onnx"]
-    done = CliRunner().invoke(export, orders, obj=Settings(), catch_exceptions=False)
+    orders = folder, "--out", tmp_path / "out", "--format", "onnx"
+    done = invoked(export, *orders, catch_exceptions=False)
     assert "f32, onnx" in done.stdout
     found = {file.name for file in (tmp_path / "out").iterdir()}
     assert found == {"model.onnx", "tokenizer.json", "milepost.json", "SHA256SUMS", "README.md"}
