@@ -122,9 +122,7 @@ def test_an_open_index_stays(cache: Path) -> None:
         "store = open_store(sys.argv[1], fingerprint='f', dimensions=4)\n"
         "print('open', flush=True); time.sleep(60)"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, folder], env=environment(), stdout=subprocess.PIPE
-    ) as other:
+    with started([sys.executable, "-c", code, folder]) as other:
         other.stdout.readline()
         assert prune(cached_items(), size_bytes=0).removed == []
         other.kill()

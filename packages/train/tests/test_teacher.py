@@ -122,11 +122,6 @@ def data(tmp_path: Path) -> DataSettings:
     return DataSettings(tasks=(write_lines(tmp_path / "cats.jsonl", rows),))
 
 
-def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:
-    tokenizer = Backend.from_file(str(folder / "tokenizer.json"))
-    return load_material(replace(data, **changes), tokenizer, READING, width=32)
-
-
 @pytest.mark.parametrize("name", ["run", "plain"])
 def test_a_run_is_taught_by_a_folder(
     data: DataSettings, folder: Path, tmp_path: Path, name: str
@@ -144,7 +139,8 @@ def test_a_run_is_taught_by_a_folder(
 def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder: Path) -> None:
     """The shipped light model, 256 numbers: its ranking is learned, its vectors are refused."""
     assert is_ours(LIGHT)
-    material = material_of(data, folder, teacher=LIGHT)
+    tokenizer = Backend.from_file(str(folder / "tokenizer.json"))
+    material = load_material(replace(data, teacher=LIGHT), tokenizer, READING, width=32)
     wide = material.targets.of_text(material.texts[0])
     assert wide.shape == (3, 256)
     asked = material.question_target(0)

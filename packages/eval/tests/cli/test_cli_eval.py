@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from milepost_eval.records import read
-from support.cli_process import command, environment
+from support.cli_process import command, started
 from support.files import write_lines
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " + "Workers feed the young. " * 8
@@ -123,15 +122,6 @@ def test_a_subcommand_takes_only_the_options_it_uses(refusal, arguments):
     assert re.search(r"no such option.* try: milepost eval", refusal("eval", *arguments))
 
 
-def started(*args):
-    return subprocess.Popen(
-        command("eval", "run", *args),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-
-
 @pytest.fixture
 def many(tmp_path):
     """Names of systems that take long to measure."""
@@ -141,11 +131,11 @@ def many(tmp_path):
 
 
 def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, many, tmp_path):
-    asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json"]
-    with started(*asked, "--systems", many) as running:
+    asked = ["eval", "run", "--tasks", questions, "--cache", tmp_path / "kept", "--json"]
+    with started(command(*asked, "--systems", many)) as running:
         first = running.stdout.readline()
         running.kill()
-    again = cli("eval", "run", *asked, "--systems", "landmark", "-q")
+    again = cli(*asked, "--systems", "landmark", "-q")
     assert json.loads(again.stdout)["cached"]
     assert json.loads(again.stdout)["metrics"] == json.loads(first)["metrics"]
 

@@ -3,8 +3,6 @@
 import os
 import shlex
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +12,7 @@ import pytest
 
 from milepost.cli.console.options import Settings
 from milepost_train.cli.train import Stop
-from support.cli_process import environment
+from support.cli_process import python
 from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-6\nsteps = {}\n'
@@ -69,10 +67,7 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
         (good, ["this needs torch"]),
     ):
         config.write_text(text)
-        done = subprocess.run(
-            [sys.executable, "-c", WITHOUT_TORCH, "train", config],
-            capture_output=True, encoding="utf-8", check=False, env=environment(),
-        )  # fmt: skip
+        done = python("-c", WITHOUT_TORCH, "train", config)
         assert done.returncode == 2
         lines = done.stderr.splitlines()
         assert all(words in line for words, line in zip(said, lines, strict=True))

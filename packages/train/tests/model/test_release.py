@@ -27,11 +27,6 @@ from support.tiny_runs import write_run
 LONG = TEXT * 4
 
 
-def by_torch(checkpoint: Any, folder: Path, text: str) -> np.ndarray:
-    """Each sentence's vector, read by the torch model in the windows of the model folder."""
-    return Encoder(find_model(folder), TorchEngine(checkpoint.model)).encode(text).vectors
-
-
 @pytest.mark.parametrize(
     "kind", ["our bert", "our modernbert", "bert", "modernbert", "mistral", "qwen3"]
 )
@@ -45,7 +40,8 @@ def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
     released = release(folder, tmp_path / "out", window=64, left=16)
     encoder = milepost.load(tmp_path / "out", cache=False)
     marks = encoder.encode(LONG)
-    wanted = by_torch(open_checkpoint(folder), tmp_path / "out", LONG)
+    by_torch = Encoder(find_model(tmp_path / "out"), TorchEngine(open_checkpoint(folder).model))
+    wanted = by_torch.encode(LONG).vectors
     assert len(wanted) == 28
     np.testing.assert_allclose(marks.vectors, wanted, atol=1e-4)
     assert marks.tokens_given == marks.tokens_read

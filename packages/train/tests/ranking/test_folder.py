@@ -4,10 +4,8 @@ import hashlib
 import json
 import random
 import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +15,7 @@ from milepost.encoder.engine.manifest import Manifest, read_manifest
 from milepost.search.features import FEATURES
 from milepost.search.trees import FILE, read_trees
 from milepost_train.ranking.folder import REPORT, check_out, write_folder
-from support import random_trees
+from support.cli_process import started
 from support.random_trees import trees
 
 SUMS = "SHA256SUMS"
@@ -113,14 +111,7 @@ while True:
 
 def writer(model, limit=0):
     """A process that writes one of two states after the other, until it cannot."""
-    tests = Path(random_trees.__file__).parents[1]
-    code = f"import sys; sys.path.insert(0, {str(tests)!r}){WRITE}"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, str(model), str(limit)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
+    return started([sys.executable, "-c", WRITE, model, limit])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are exchanged in one step on Linux")
