@@ -81,7 +81,7 @@ def shares(odds: NDArray[Any]) -> NDArray[Any]:
     return made
 
 
-def verdicts(row: Row, said: NDArray[Any]) -> tuple[str, str]:
+def verdicts(row: Row, said: NDArray[Any], *, by_judge: bool) -> tuple[str, str]:
     """The verdict on a claim beside its own evidence: by rules alone, and with the reranker."""
     text, hits = " ".join(row["sentences"]), []
     at = 0
@@ -89,7 +89,7 @@ def verdicts(row: Row, said: NDArray[Any]) -> tuple[str, str]:
         hits.append(Hit(at, at + len(sentence), 0.5, 0.0, {}, sentence))
         at += len(sentence) + 1
     passage = Passage(text, "", None, 0, len(text), 0.5, tuple(hits), None, None)
-    model = Said(float(said[0]), float(said[1]), hits[0])
+    model = Said(float(said[0]), float(said[1]), hits[0], by_judge)
     alone = judge(row["text"], [passage])
     return alone.verdict, judge(row["text"], [passage], lambda passages: [model]).verdict
 
@@ -142,7 +142,8 @@ def main() -> None:
         said = shares(odds)
         gap, alone = (each[:, 0] - each[:, 1] for each in (odds, other))
         row: dict[str, Any] = {"claims": len(asked)}
-        got = [verdicts(r, p) for r, p in zip(asked, said, strict=True)]
+        by_judge = reranker.is_judge
+        got = [verdicts(r, p, by_judge=by_judge) for r, p in zip(asked, said, strict=True)]
         for label, verdict in product(("supported", "contradicted"), repeat=2):
             of = [pair for pair, its in zip(got, labels, strict=True) if its == label]
             by_rules, both = (round(100 * n.count(verdict) / len(n)) for n in zip(*of, strict=True))

@@ -410,6 +410,25 @@ def test_another_name_or_number_is_not_supported() -> None:
         assert judge(claim, [about], lambda passages, said=said: [said]).verdict == verdict, claim
 
 
+def test_a_judge_reads_names_and_what_a_number_is_of() -> None:
+    led = passage("From 1988 to 1993 Dr. Elena Maria Ruiz led the excavation with Prof. Kern.")
+    bees = passage("Bees gave little honey in the summer.")
+    for about, claim, said, verdict in (
+        (led, "Clara Ruiz was head of the dig.", (0.95, 0.0), "supported"),
+        (bees, "Bees gave 17 kilograms in the summer.", (0.0, 0.9), "contradicted"),
+        (bees, "The harvest of bees was 17 kilograms.", (0.95, 0.0), "related"),
+    ):
+        given = Said(*said, about.best, by_judge=True)
+        assert judge(claim, [about], lambda passages, given=given: [given]).verdict == verdict
+
+
+def test_a_passage_that_a_model_sides_with_is_about_the_claim() -> None:
+    both = [passage("Bees sleep little."), passage("Wasps sleep in the dark.")]
+    said = [Said(0.4, 0.3, both[0].best), Said(0.4, 0.4, both[1].best)]
+    found = judge("Most insects sleep at night.", both, lambda passages: said)
+    assert (found.verdict, found.about) == ("related", (both[1],))
+
+
 @pytest.mark.parametrize(
     ("sentence", "claim", "verdict"),
     [

@@ -41,6 +41,29 @@ def test_a_claim_that_shares_most_words_is_contradicted(index: milepost.Index, c
     assert index.check(claim).verdict == "contradicted"
 
 
+HARBOUR = (
+    "The harbour froze in the winter of 1963. Boats lay in the ice for nine weeks, and fishermen "
+    "walked to the islands. When the thaw came, two trawlers sank at their moorings. The mayor had "
+    "the crews housed in the school until May."
+)
+BAND = (
+    "Nobody in the band could read music. They learned every song by ear from records that a "
+    "cousin sent from Detroit. Their first album sold four hundred copies. It was recorded in a "
+    "garage in one afternoon."
+)
+
+
+def test_what_the_search_doubts_may_be_about_the_claim() -> None:
+    claim = "Hardly anybody bought what they first released."
+    with milepost.open(model="landmark-minilm") as index:
+        index.add([Document("notes", f"{CLINIC} {HARBOUR} {BAND}")])
+        doubted = index.check(claim, min_score=0.75)
+        assert doubted.best_score < 0.75
+        assert doubted.verdict == "related"
+        assert "four hundred copies" in doubted.passages[0].text
+        assert index.check(claim, min_score=0.9).verdict == "not found"
+
+
 def test_what_nearly_answers_is_told_from_what_answers() -> None:
     with milepost.open() as index:
         index.add([Document("clinic", CLINIC)])
@@ -53,6 +76,15 @@ def test_what_nearly_answers_is_told_from_what_answers() -> None:
             assert other.answerable is not None
             assert found.answerable > max(0.5, other.answerable + 0.2)
         assert index.search("How much is a second visit?", min_score=0.5) == []
+
+
+def test_one_passage_is_the_first_of_several() -> None:
+    asked = "How much does a first visit cost?"
+    with milepost.open(model="landmark-minilm") as index:
+        index.add([Document("notes", f"{CLINIC} {HARBOUR} {BAND}")])
+        one, several = (index.search_detailed(asked, k=k) for k in (1, 3))
+        assert [each.best.text for each in one.passages] == [several.passages[0].best.text]
+        assert one.answerable == several.answerable
 
 
 def test_what_is_not_english_is_left_to_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from itertools import islice
 
 from milepost.checking.claims import AROUND, LONGEST, judge, noted, why_not, with_lead_in
 from milepost.checking.claims.reading import read as read_words
+from milepost.checking.claims.verdict import MIN_SIDED
 from milepost.checking.places import (
     MAX_PLACES,
     Found,
@@ -33,7 +34,7 @@ from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import BadQuestion
 from milepost.language.lists import marker_of
 from milepost.quotes import Folded, copied_rows, fold, near, occurrences, stripped
-from milepost.search import SearchResult
+from milepost.search import Limits, SearchResult
 from milepost.search.passages import with_tables
 from milepost.search.quoted import (
     adds_bars,
@@ -89,13 +90,13 @@ def check_store(
     among: DocumentSelection,
     search: Callable[[str], SearchResult],
     reranker: Callable[[], LandmarkReranker | None],
-    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
+    limits: Limits,
 ) -> CheckResult:
     """Check a text, as ``prepared`` gives it, against documents of a store.
 
     ``search`` returns the passages that answer a text; it is called where that is neither verbatim
     nor near, so that a model is loaded only then, and ``reranker``, the model's, after it.
-    ``likely`` chooses of passages, best first, those to return: the first probably about the text.
+    ``limits`` say how many passages are returned, and how likely one is about the text at least.
     """
     held = _held(snapshot, given, among)
     if held is not None and not _is_exchanged(held):
@@ -109,13 +110,13 @@ def check_store(
             return held or replace(elsewhere, verdict="found elsewhere")
     sentences = _sentences(given.text)
     if len(sentences) < 2:
-        found = _judged(snapshot, given, search(given.text), reranker, likely)
+        found = _judged(snapshot, given, search(given.text), reranker, limits)
     else:
         parts = [
-            check_store(snapshot, prepared(each), among, search, reranker, likely)
+            check_store(snapshot, prepared(each), among, search, reranker, limits)
             for each in sentences[:MAX_CLAIMS]
         ]
-        found = _of_parts(given, parts, search(given.text), likely)
+        found = _of_parts(given, parts, search(given.text), limits)
         if len(sentences) > MAX_CLAIMS:
             note = f"the first {MAX_CLAIMS} sentences are judged"
             verdict: Verdict = "related" if found.verdict == "supported" else found.verdict
@@ -203,20 +204,28 @@ def _judged(
     given: Folded,
     result: SearchResult,
     reranker: Callable[[], LandmarkReranker | None],
-    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
+    limits: Limits,
 ) -> CheckResult:
     passages, marks = _with_context(snapshot, result.passages)
     judged = judge(given.text, passages, partial(said, reranker, given.text))
-    about = likely(result.passages)
+    about = _likely(result.passages, limits)
     why = why_not(given.text)
     unasked = doubts(result)  # nothing was asked that might have an answer
     found = [note for note in result.notes if note not in unasked]
     notes = (*notes_of(given), *found, *([why] if why else ()))
     verdict: Verdict = judged.verdict
+    if verdict == "related" and not about and limits.min_score <= MIN_SIDED:
+        pairs = zip(result.passages, passages, strict=True)
+        about = tuple(own for own, read in pairs if read in judged.about)[: limits.k]
     if verdict == "related" and not about:
         verdict = "not found"
     places = tuple(in_place(each, marks[each.document]) for each in (judged.sentence,) if each)
     return CheckResult(given.text, verdict, places, about, result.best_score, notes)
+
+
+def _likely(passages: Sequence[Passage], limits: Limits) -> tuple[Passage, ...]:
+    """Those of the best passages that are probably about the text."""
+    return tuple(each for each in passages[: limits.k] if each.score >= limits.min_score)
 
 
 def _with_context(
@@ -240,7 +249,7 @@ def _of_parts(
     given: Folded,
     parts: Sequence[CheckResult],
     result: SearchResult,
-    likely: Callable[[Sequence[Passage]], tuple[Passage, ...]],
+    limits: Limits,
 ) -> CheckResult:
     verdicts = {each.verdict for each in parts}
     verdict: Verdict = "related" if verdicts != {"not found"} else "not found"
@@ -255,7 +264,8 @@ def _of_parts(
     notes = dict.fromkeys([*notes_of(given), *(note for each in parts for note in each.notes)])
     # What one sentence is only related to may be no passage for all of them together.
     read = (each.passages[0] for each in parts if each.verdict == "related" and each.passages)
-    about = {(each.document, each.start): each for each in (*likely(result.passages), *read)}
+    found = (*_likely(result.passages, limits), *read)
+    about = {(each.document, each.start): each for each in found}
     passages = tuple(sorted(about.values(), key=lambda each: -each.score))
     best = max(result.best_score, *(each.score for each in passages), 0.0)
     return CheckResult(

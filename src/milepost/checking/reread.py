@@ -40,5 +40,5 @@ def said(
         supported, contradicted, _ = reading.of_claim
         best = [units[first + number] for number in (-reading.cosines).argsort().tolist()]
         best.sort(key=lambda unit: unit.kind == "question")  # which says nothing
-        found.append(Said(supported, contradicted, best[0].hit))
+        found.append(Said(supported, contradicted, best[0].hit, reranker.is_judge))
     return found

@@ -40,10 +40,12 @@ class LandmarkReranker:
 
     Args:
         encoder: a landmark model trained for such windows (``milepost train``, kind ``rerank``).
+        is_judge: whether it is the larger one of the package ``JUDGE``.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, *, is_judge: bool = False) -> None:
         self._encoder = encoder
+        self.is_judge = is_judge
         self._head = VerdictHead.read(encoder.folder)
 
     @staticmethod
@@ -227,9 +229,10 @@ def _load_judge(threads: int | None, cached: bool) -> LandmarkReranker:
     from milepost.encoder.engine.openvino import open_engine
 
     folder = find_model(JUDGE)
-    return _ready(Encoder(folder, open_engine(folder, threads=threads, cache=cached)))
+    engine = open_engine(folder, threads=threads, cache=cached)
+    return _ready(Encoder(folder, engine), is_judge=True)
 
 
-def _ready(encoder: Encoder) -> LandmarkReranker:
+def _ready(encoder: Encoder, *, is_judge: bool = False) -> LandmarkReranker:
     encoder.encode_windows([[[0]]])  # the first run packs the weights: beside the search so far
-    return LandmarkReranker(encoder)
+    return LandmarkReranker(encoder, is_judge=is_judge)

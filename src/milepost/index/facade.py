@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -343,7 +343,7 @@ class Index:
         from milepost.checking.check import READ, check_store, prepared
 
         given, filter_ = prepared(text), as_filter(where)
-        Limits.parse(k, None, min_score)
+        limits = Limits.parse(k, None, min_score)
         with self._store.snapshot() as state:
             among = DocumentSelection(
                 None if documents is None else resolve_names(documents, state), filter_
@@ -360,10 +360,7 @@ class Index:
                 )
                 return search(state, query, model)
 
-            def likely(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-                return tuple(each for each in passages[:k] if each.score >= min_score)
-
-            found = check_store(state, given, among, about, partial(judge_of, self.model), likely)
+            found = check_store(state, given, among, about, partial(judge_of, self.model), limits)
             if found.verdict == "not found" and 0.0 < found.best_score < min_score:
                 note = nothing_reaches(min_score, found.best_score)
                 found = replace(found, notes=(*found.notes, note))

@@ -1,13 +1,18 @@
-"""Notes of a search: that no document is left, that the model does not read a language."""
+"""Notes of a search: no document is left, words or copies are missing, a language is not read."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import PurePath
 
 from milepost.filters import Filter
 from milepost.language.detection import UNKNOWN, SupportedLanguages, Written, judge
+from milepost.language.numbers import others
+from milepost.language.terms import words_of
 from milepost.store.base import DocumentSelection, Snapshot
+from milepost.types import Passage
+from milepost.wording import counted
 
 _LONGEST = 200  # maximum number of characters of a filter that the note quotes
 
@@ -30,6 +35,29 @@ def no_text(snapshot: Snapshot, names: Collection[str] | None) -> str:
     if names is not None and not names and snapshot.statistics().documents:
         return "no document was chosen"
     return "there is no text to search"
+
+
+def missing_words(question: str, idf: Mapping[str, float]) -> list[str]:
+    """A note of the words that are not in the text, as the user wrote them."""
+    for form, start, end in others(question):  # its day or month may stand nowhere by itself
+        if idf.get(form, 0.0) > 0.0:
+            question = question[:start] + " " * (end - start) + question[end:]
+    words = words_of(question)
+    # What is no word, such as the one form of a date, is only another way to find the text.
+    absent = (words[term] for term, weight in idf.items() if weight <= 0.0 and term in words)
+    missing = ", ".join(dict.fromkeys(absent))
+    return [f"not in the text: {missing}"] if missing else []
+
+
+def copies(passages: Sequence[Passage], number_of: Counter[str]) -> list[str]:
+    """Notes of the files that are not searched, as they are copies of what was found."""
+    names = dict.fromkeys(each.document for each in passages)
+    return [
+        f"not searched: {counted(number_of[name], 'file')} with the content of "
+        f"{PurePath(name).name}"
+        for name in names
+        if number_of[name]
+    ]
 
 
 LITTLE_KNOWN = 0.5  # vocabulary coverage below which a note is given for any language

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 
 from milepost._numpy import NDArray, np
 from milepost.language.detection import SupportedLanguages
-from milepost.language.numbers import others
-from milepost.language.terms import words_of
 from milepost.marks import mark_at, page_of, place_in_words, places_at
-from milepost.search.answering import Judge, judged
-from milepost.search.notes import filter_matches_none, language_notes, no_match, no_text
+from milepost.search.answering import READ, Judge, judged
+from milepost.search.notes import (
+    copies,
+    filter_matches_none,
+    language_notes,
+    missing_words,
+    no_match,
+    no_text,
+)
 from milepost.search.passages import (
     Core,
     Run,
@@ -40,7 +44,7 @@ from milepost.search.scope import Scope, gather
 from milepost.search.subject import joined, within_reports
 from milepost.store.base import Snapshot
 from milepost.types import Hit, Passage
-from milepost.wording import counted, is_weak, percentage
+from milepost.wording import is_weak, percentage
 
 Measure = Callable[[str], int]  # measures a text in the unit of the budget
 
@@ -141,13 +145,16 @@ def _ranked(
     snapshot: Snapshot, scope: Scope, query: Query, model: SearchModel, must: Required
 ) -> SearchResult:
     ranked = rank(snapshot, scope, query, model.ranking, model.reranker, must.ranked)
+    judge, limits = model.judge if query.rerank else None, query.limits
+    if judge is not None and limits.k is not None:
+        query = replace(query, limits=replace(limits, k=max(limits.k, READ)))
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
     found.sort(key=lambda passage: -passage.score)
     best = max((passage.score for passage in found), default=0.0)
     answerable = ranked.answerable(best) if found else None
-    if answerable is not None and model.judge is not None and query.rerank:
-        answerable = judged(model.judge, query.question, found, answerable)
-    passages = _likely(found, answerable, query.limits.min_score)[: query.limits.k]
+    if answerable is not None and judge is not None:
+        answerable, found = judged(judge, query.question, found, answerable)
+    passages = _likely(found, answerable, limits.min_score)[: limits.k]
     unread = language_notes(
         query.text,
         [passage.text for passage in found],
@@ -160,7 +167,7 @@ def _ranked(
         ranked.fused.signals,
         ranked.fused.weights,
         dict(scope.idf),
-        (*unread, *_missing(query, scope), *_copies(scope, passages)),
+        (*unread, *missing_words(query.question, scope.idf), *copies(passages, scope.copies)),
         _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
         best,
         answerable=answerable,
@@ -185,28 +192,6 @@ def doubts(result: SearchResult) -> list[str]:
     if is_weak(result.answerable):
         return [f"probably nothing here answers this: {chance} that something does"]
     return [f"what is found may not answer this: {chance} that something does"]
-
-
-def _missing(query: Query, scope: Scope) -> list[str]:
-    """A note of the words that are not in the text, as the user wrote them."""
-    question = query.question
-    for form, start, end in others(question):  # its day or month may stand nowhere by itself
-        if scope.idf.get(form, 0.0) > 0.0:
-            question = question[:start] + " " * (end - start) + question[end:]
-    words = words_of(question)
-    # What is no word, such as the one form of a date, is only another way to find the text.
-    absent = (words[term] for term, idf in scope.idf.items() if idf <= 0.0 and term in words)
-    missing = ", ".join(dict.fromkeys(absent))
-    return [f"not in the text: {missing}"] if missing else []
-
-
-def _copies(scope: Scope, passages: Sequence[Passage]) -> list[str]:
-    names = dict.fromkeys(each.document for each in passages)
-    return [
-        f"not searched: {counted(copies, 'file')} with the content of {PurePath(name).name}"
-        for name in names
-        if (copies := scope.copies[name])
-    ]
 
 
 def _measure(query: Query, model: SearchModel) -> Measure:
