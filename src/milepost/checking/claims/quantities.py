@@ -94,6 +94,7 @@ _PLUS = late(
 )
 _TO = late(r"\s*(?:(?P<dash>[-\u2010-\u2014])|to|and)\s*")
 _JOINT = late(r"\s+(?:and\s+)?")
+_LISTED = late(r",\s+(?:(?:and|or)\s+)?|\s+(?:and|or)\s+")
 _START = attrgetter("start")
 
 
@@ -109,7 +110,7 @@ def quantities(text: str) -> list[Quantity]:
     for read in (_notations, _spelled, _figures):
         taken += _outside(read(text), taken)
     numbers = [_bounded(text, each) for each in sorted(taken[len(days) :], key=_START)]
-    return sorted((*days, *_joined(text, numbers)), key=_START)
+    return sorted((*days, *_listed(text, [*_joined(text, numbers)])), key=_START)
 
 
 def _outside(found: Iterator[Quantity], taken: list[Quantity]) -> list[Quantity]:
@@ -317,3 +318,15 @@ def _joined(text: str, numbers: list[Quantity]) -> Iterator[Quantity]:
                 continue
         kept.append(each)
     yield from kept
+
+
+def _listed(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Numbers with the unit that stands behind the last of their list: "5, 10 and 20 mg"."""
+    kept = numbers[-1:]
+    for each in reversed(numbers[:-1]):
+        after = kept[0]
+        is_behind = after.name in UNITS and text[after.start].isalnum()  # not "3 and $5"
+        if is_behind and not each.unit and _LISTED.fullmatch(text[each.end : after.start]):
+            each = replace(times(each, UNITS[after.name][1], after.unit), name=after.name)
+        kept.insert(0, each)
+    return kept

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from milepost.checking.claims.names import is_name_of_two
 from milepost.checking.claims.quantity import Quantity
-from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.reading import Reading, Word, within
 from milepost.checking.claims.vocabulary import OPPOSITES, is_verb
 
 CLAUSE = re.compile(r"[,;:](?=\s)|[()]|\b(?:and|but|while|whereas|after|before|when|then)\b")
@@ -28,6 +28,8 @@ _HINGE = re.compile(
 )
 """What stands between two sides that mean something else if they change places."""
 _CAUSES = ("cause", "effect")
+_ARTICLES = ("a", "an", "the")
+_COMMA = re.compile(r",\s+")
 _AGENT = 4  # words behind "by", at most
 _Held = tuple[Word | Quantity, Sequence[Word | Quantity]]
 """A part of a claim, and where a sentence has it."""
@@ -223,25 +225,46 @@ def is_split(claim: Reading, sentence: Reading) -> bool:
 
 
 def is_crossed(claim: Reading, sentence: Reading) -> bool:
-    """Whether a claim joins the first of two with what "respectively" says of the second."""
+    """Whether a claim joins an item of a list with what "respectively" says of another one."""
+    held = paired(claim, sentence)
+    return held is not None and held[0].isdisjoint(held[1])
+
+
+def paired(claim: Reading, sentence: Reading) -> tuple[set[int], set[int]] | None:
+    """Which items of the two lists of a sentence with "respectively" a claim has, if of both."""
     end = sentence.text.lower().find("respectively")
-    items: list[Word | Quantity] = [*sentence.words, *sentence.quantities]
-    items.sort(key=attrgetter("start"))
-    pairs = [
-        (one, other)
-        for one, middle, other in zip(items, items[1:], items[2:], strict=False)
-        if isinstance(middle, Word) and middle.text.lower() == "and" and other.start < end
-    ]
-    if len(pairs) < 2:
-        return False
+    lists = [each for each in _lists(sentence) if each[-1].start < end]
 
     def said(item: Word | Quantity) -> bool:
         if isinstance(item, Word):
             return bool(claim.find(item))
         return any(each.allows(item) for each in claim.quantities)
 
-    sides = [[said(one), said(other)] for one, other in (pairs[0], pairs[-1])]
-    return sorted(sides) == [[False, True], [True, False]]
+    if len(lists) < 2:
+        return None
+    # What stands in front of a list may look like an item: "At that time, Kim and Lee were".
+    both = ([said(item) for item in reversed(each)] for each in (lists[0], lists[-1]))
+    held = list(zip(*both, strict=False))
+    one, other = ({at for at, each in enumerate(held) if each[side]} for side in (0, 1))
+    return (one, other) if one and other else None
+
+
+def _lists(sentence: Reading) -> list[list[Word | Quantity]]:
+    """What is joined by "and" and commas in front of it; of several words, those at the joint."""
+    found: list[list[Word | Quantity]] = []
+    inside = [(each.start, each.end) for each in sentence.quantities]
+    words = [each for each in sentence.words if not within(each, inside)]
+    items: list[Word | Quantity] = [each for each in words if each.text not in _ARTICLES]
+    items = sorted([*items, *sentence.quantities], key=attrgetter("start"))
+    for number, middle in enumerate(items[1:-1], 1):
+        if isinstance(middle, Word) and middle.text == "and":
+            first = number - 1
+            while first and _COMMA.fullmatch(
+                sentence.text[items[first - 1].end : items[first].start]
+            ):
+                first -= 1
+            found.append([*items[first:number], items[number + 1]])
+    return found
 
 
 def clauses(sentence: Reading, border: re.Pattern[str]) -> Callable[[Word | Quantity], int]:

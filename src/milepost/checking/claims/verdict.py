@@ -13,6 +13,7 @@ from milepost.checking.claims.kinds import EXACT, is_english
 from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, read
 from milepost.checking.claims.tables import ClaimedTable, Row
+from milepost.checking.claims.turned import paired
 from milepost.checking.claims.values import Conflict, is_change_of_value
 from milepost.checking.claims.vocabulary import EXCLUSIVE
 from milepost.language.detection import ENGLISH_WORDS
@@ -161,7 +162,7 @@ def judge(
     own = read(claim)
     english = is_english(own, " ".join(passage.text for passage in passages))
     ruled = _by_rules(own, passages, english)
-    about = [passage for passage in passages if _is_about(own, passage)]
+    about = [each for each in passages if _is_about(own, each) and not _is_paired(own, each)]
     if _is_exact(ruled) or not english or len(own.by_base) < _SHORTEST:
         return ruled
     holding = ruled.sentence if ruled.verdict == "supported" else None
@@ -214,6 +215,11 @@ def _is_about(claim: Reading, passage: Passage) -> bool:
     if passage.score >= (MIN_ABOUT if held or claim.quantities else MIN_IN_OTHER_WORDS):
         return True
     return held > 0 and held >= MIN_WORDS * len(claim.content)
+
+
+def _is_paired(claim: Reading, passage: Passage) -> bool:
+    """Whether a passage says with "respectively" what belongs together, as no model reads it."""
+    return any(paired(claim, read(hit.text)) for hit in passage.hits)
 
 
 def _has_facts(claim: Reading, passage: Passage, said: Said) -> bool:
