@@ -410,16 +410,21 @@ def test_another_name_or_number_is_not_supported() -> None:
         assert judge(claim, [about], lambda passages, said=said: [said]).verdict == verdict, claim
 
 
-def test_a_judge_reads_names_and_what_a_number_is_of() -> None:
+@pytest.mark.parametrize("by_judge", [False, True])
+def test_a_judge_reads_roles_and_what_has_no_number_beside_it(by_judge: bool) -> None:
     led = passage("From 1988 to 1993 Dr. Elena Maria Ruiz led the excavation with Prof. Kern.")
+    hall = passage("Capacities include seats and standing areas, and exclude temporary seating.")
     bees = passage("Bees gave little honey in the summer.")
     for about, claim, said, verdict in (
-        (led, "Clara Ruiz was head of the dig.", (0.95, 0.0), "supported"),
-        (bees, "Bees gave 17 kilograms in the summer.", (0.0, 0.9), "contradicted"),
+        (hall, "Capacities include seats.", (0.95, 0.0), "supported" if by_judge else "related"),
+        (bees, "Bees gave 17 kilograms in the summer.", (0.0, 0.9),
+         "contradicted" if by_judge else "related"),
+        (led, "Clara Ruiz was head of the dig.", (0.95, 0.0), "related"),
         (bees, "The harvest of bees was 17 kilograms.", (0.95, 0.0), "related"),
-    ):
-        given = Said(*said, about.best, by_judge=True)
-        assert judge(claim, [about], lambda passages, given=given: [given]).verdict == verdict
+    ):  # fmt: skip
+        given = Said(*said, about.best, by_judge)
+        found = judge(claim, [about], lambda passages, given=given: [given])
+        assert found.verdict == verdict, claim
 
 
 def test_a_passage_that_a_model_sides_with_is_about_the_claim() -> None:

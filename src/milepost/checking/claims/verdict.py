@@ -116,9 +116,8 @@ class Judgement:
 class Said:
     """What a model says of a claim beside a passage: probabilities, 0–1, together at most 1.
 
-    ``sentence`` is most about the claim. By rules, a passage supports only what has its numbers,
-    and, unless ``by_judge``, its names; and contradicts numbers, unless ``by_judge``, by others
-    alone.
+    ``sentence`` is most about the claim. What a reranker says of roles, and of numbers that have
+    none beside them to compare, rules check; a judge reads these better than they do.
     """
 
     supported: float
@@ -230,13 +229,13 @@ def _has_facts(claim: Reading, passage: Passage, said: Said) -> bool:
     there = [each for text in texts for each in text.quantities]
     if not all(any(map(each.follows, there)) for each in claim.quantities):
         return False
+    if any(each(claim, texts) for each in RENAMED):
+        return False
     if said.by_judge:
         return True
     whole = [text for text in texts if all(map(text.find, claim.content))]
-    return (
-        not any(each(claim, texts) for each in RENAMED)
-        and not any(each(claim, text) for text in texts for each in ATTACHED)
-        and not any(each(claim, text) for text in whole for each in ROLES)
+    return not any(each(claim, text) for text in texts for each in ATTACHED) and not any(
+        each(claim, text) for text in whole for each in ROLES
     )
 
 
