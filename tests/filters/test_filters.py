@@ -103,7 +103,7 @@ def test_keys_and_their_nearest() -> None:
     with pytest.raises(InputError) as caught:
         parse('kind = "pdf" and projekt = "x"').check_keys({"project", "tags"})
     assert caught.value.problem == "filter, column 18: no document has the key 'projekt'"
-    assert caught.value.hint.startswith("'project', or ")
+    assert caught.value.hint.startswith("'project', or another key: project, tags, document, ")
     with pytest.raises(InputError, match="'author', or "):
         parse('autor = "x"').check_keys(())
 

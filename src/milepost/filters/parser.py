@@ -24,6 +24,7 @@ WORDS = frozenset(
 )
 """Words of the grammar, which cannot be keys."""
 
+_OWN_SHOWN = 10  # keys of the documents' own that a message names
 _ORDER = ("<", "<=", ">", ">=")
 _TESTS = '= != < <= > >=, in (…), not in (…), contains "…" or matches "…"'
 _VALUES = 'a value: "text", a number, a date such as 2020-03, true or false'
@@ -58,14 +59,15 @@ class Filter:
 
     def check_keys(self, known: Collection[str]) -> None:
         """Refuse keys that no document has; the built-in ones need not be among those ``known``."""
-        every = {*known, *BUILT_IN}
+        own = sorted({*known} - {*BUILT_IN})
         for test in nodes.tests(self.root):
-            if test.key not in every:
-                near = nearest(test.key, sorted(every))
+            if test.key not in (*own, *BUILT_IN):
+                near = nearest(test.key, sorted([*own, *BUILT_IN]))
+                names = [*own[:_OWN_SHOWN], *["…"] * (len(own) > _OWN_SHOWN), *BUILT_IN]
                 raise refused(
                     test.column,
                     f"no document has the key {test.key!r}",
-                    f"{near}another key: {', '.join(BUILT_IN)}",
+                    f"{near}another key: {', '.join(names)}",
                 )
 
 
