@@ -135,6 +135,28 @@ def test_pages() -> None:
     assert read_bytes(b"<html><body><p>Words.</p></body></html>", "a.html").properties == {}
 
 
+@pytest.mark.parametrize(
+    ("linked", "properties"),
+    [
+        ('{"@type": "NewsArticle", "datePublished": "2021-04-05T06:07:08Z", "author": '
+         '[{"@type": "Person", "name": "Ann Lee"}, {"name": "Bo Chen"}]}',
+         {"author": ("Ann Lee", "Bo Chen"), "date": "2021-04-05"}),
+        ('[{"@graph": [{"@type": "WebSite", "name": "Bee News"}, '
+         '{"datePublished": "2021-04-05", "author": "Ann Lee"}]}]',
+         {"author": "Ann Lee", "date": "2021-04-05"}),
+        ('{"datePublished": 2021, "author": {"@id": "#ann"}}', {}),
+        ("{not JSON", {}),
+        ("[" * 100_000, {}),
+    ],
+)  # fmt: skip
+def test_pages_with_linked_data(linked: str, properties: dict[str, object]) -> None:
+    page = f'<script type="application/ld+json">{linked}</script><p>Words.</p>'
+    assert read_bytes(page.encode(), "a.html").properties == properties
+    said = '<meta name="author" content="Cy Dorn"><meta name="date" content="2019-01-02">'
+    both = read_bytes(f"{said}{page}".encode(), "a.html").properties
+    assert both == {"author": "Cy Dorn", "date": "2019-01-02"}
+
+
 def test_addresses_are_no_names() -> None:
     """The next source of a name counts."""
     page = (

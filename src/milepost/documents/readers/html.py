@@ -12,13 +12,12 @@ from typing import Any
 from urllib.parse import unquote, urljoin
 
 from milepost.documents.encoding import decode
-from milepost.documents.readers import metadata
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.html_content import Content
+from milepost.documents.readers.html_metadata import properties
 from milepost.documents.readers.html_walk import Walk
 from milepost.documents.readers.plain import read_plain
 from milepost.errors import UnreadableFile
-from milepost.properties import Properties
 from milepost.types import Document
 
 _META = re.compile(
@@ -82,11 +81,6 @@ _UNSEEN = "body script, body style, body noscript, body template"
 _MAIN = "main, [role=main]"
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
-_AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
-_DATE = (
-    "date", "dc.date", "dcterms.date", "dcterms.created", "citation_publication_date",
-    "article:published_time",
-)  # fmt: skip
 _MAIN_SHARE = 0.5
 """Minimum share of the text in ``main`` or ``article`` elements for menus to be dropped."""
 
@@ -116,7 +110,7 @@ def read_html(
     built = TextBuilder()
     tree = _parsed(page)
     _write(tree, built, sheets, location)
-    return built.document(name, source, notes, _properties(tree))
+    return built.document(name, source, notes, properties(tree))
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -257,26 +251,6 @@ def _holds(query: str) -> bool:
     ]
     return _SCREEN.fullmatch(" ".join(query.split())) is not None and all(
         width <= _SCREEN_WIDTH if end == "min" else width >= _SCREEN_WIDTH for end, width in widths
-    )
-
-
-def _properties(tree: Any) -> Properties:
-    said: dict[str, list[str]] = {}
-    for node in tree.css("meta[content]"):
-        attributes = node.attributes
-        key = attributes.get("name") or attributes.get("property") or ""
-        content = attributes.get("content") or ""
-        if not metadata.is_address(content):
-            said.setdefault(key.strip().lower(), []).append(content)
-    title = tree.css_first("head > title")
-    root = tree.css_first("html")
-    return metadata.properties(
-        title=title.text() if title is not None else None,
-        author=next((said[key] for key in _AUTHOR if key in said), None),
-        date=next((said[key][0] for key in _DATE if key in said), None),
-        language=root.attributes.get("lang") if root is not None else None,
-        keywords=next(iter(said.get("keywords", ())), None),
-        description=next(iter(said.get("description", ())), None),
     )
 
 
