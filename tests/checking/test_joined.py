@@ -44,6 +44,40 @@ def test_items_are_read_with_what_is_in_front_of_them(claim: str, verdict: str, 
             assert RULES[each.start : each.end] == each.text
 
 
+INNER = """The following are not allowed in the rooms:
+
+- pets:
+  - dogs
+  - cats with a collar
+- smoking in:
+  1. the halls of the guests
+- parties until late
+
+Every room has one of these:
+
+- pets:
+- birds in a cage
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Dogs as pets are not allowed in the rooms.", "supported"),
+        ("Dogs as pets are allowed in the rooms.", "contradicted"),
+        ("Cats with a collar are allowed in the rooms.", "contradicted"),
+        ("Smoking in the halls of the guests is allowed.", "contradicted"),
+        ("Parties until late are allowed in the rooms.", "contradicted"),
+        ("Every room has birds in a cage.", "related"),
+    ],
+)
+def test_items_of_inner_lists(claim: str, verdict: str) -> None:
+    found = fake_index({"d": INNER}).check(claim, min_score=0.0)
+    assert found.verdict == verdict
+    for place in found.places:
+        assert INNER[place.start : place.end] == place.text
+
+
 def test_the_list_of_a_long_text() -> None:
     """The passage that is found may begin behind the beginning of the list."""
     items = [f"- the old grey thing of number {n}, which nobody asks for" for n in range(12)]

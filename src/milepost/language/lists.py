@@ -24,6 +24,16 @@ def marker_of(text: str) -> int:
     return match.end() - 1 if match else 0
 
 
+def indent_behind(text: str) -> int | None:
+    r"""By how much the line is indented that begins behind a sentence; None where none begins.
+
+    >>> indent_behind("- pets:\n  "), indent_behind("No pets. ")
+    (2, None)
+    """
+    _, line, blank = text[len(text.rstrip()) :].rpartition("\n")
+    return len(blank) if line else None
+
+
 def is_question(text: str) -> bool:
     """Whether a sentence ends as a question does."""
     return _QUESTION.search(text) is not None
@@ -46,7 +56,7 @@ def lead_in_before(sentences: Sequence[str]) -> int | None:
     for number in range(len(sentences) - 1, -1, -1):
         if is_lead_in(sentences[number]):
             return number
-        is_line = number == 0 or sentences[number - 1].endswith("\n")
+        is_line = number == 0 or indent_behind(sentences[number - 1]) is not None
         if is_line and not marker_of(sentences[number]):
             return None
     return None

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from milepost.documents.sentences import split
-from milepost.language.lists import is_lead_in, is_question, lead_in_before, marker_of
+from milepost.language.lists import (
+    indent_behind,
+    is_lead_in,
+    is_question,
+    lead_in_before,
+    marker_of,
+)
 from milepost.types import Hit
 
 LONGEST = 1200
@@ -52,33 +58,57 @@ class Joined:
 def joined(hits: Sequence[Hit]) -> list[Joined]:
     """The sentences of a passage in order, each with those that it needs."""
     found: list[Joined] = []
-    lead_in: int | None = None
+    leads: list[_Lead] = []  # into the list that is open, and into the inner lists of its items
     for number, hit in enumerate(hits):
-        is_next = number > 0 and hits[number - 1].end == hit.start
-        is_line = not is_next or hits[number - 1].text.endswith("\n")
-        marker = marker_of(hit.text) if is_line else 0
-        if not is_next or (is_line and not marker):
-            lead_in = None
+        before = hits[number - 1] if number and hits[number - 1].end == hit.start else None
+        indent = indent_behind(before.text) if before else 0
+        marker = 0 if indent is None else marker_of(hit.text)
+        if before is None or (indent is not None and not marker):
+            leads = []
+        elif indent is not None:
+            leads = _around(leads, indent, before)
         if is_question(hit.text):
             found.append(_answered(hit, hits[number + 1 : number + 2]))
-        elif marker and lead_in is not None and hit.start - hits[lead_in].start <= LONGEST:
-            found.append(_item(hits[lead_in : number + 1], marker))
+        elif marker and leads and hit.start - leads[0].hit.start <= LONGEST:
+            found.append(_item(hits[: number + 1], leads, marker))
         else:
             found.append(Joined(hit, hit.text))
         if is_lead_in(hit.text):
-            lead_in = number
-        elif marker and hit.text.rstrip().endswith(":"):
-            lead_in = None  # whose items follow, nobody knows
+            leads = [_Lead(hit)]
+        elif marker and leads and hit.text.rstrip().endswith(":"):
+            leads = [*leads, _Lead(hit, marker, indent or 0)]
     return found
 
 
-def _item(hits: Sequence[Hit], marker: int) -> Joined:
-    """The last of some sentences of a list, whose marker is so long, with the first."""
-    first, *_, item = hits
-    text = "".join(each.text for each in hits)
-    words = first.text.rstrip()[:-1]  # a colon ends what a negation denies
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """A sentence, or an item with a marker and an indentation, behind which items follow."""
+
+    hit: Hit
+    marker: int = 0
+    indent: int = -1
+
+
+def _around(leads: Sequence[_Lead], indent: int, before: Hit) -> list[_Lead]:
+    """The lead-ins of an item: it stands further in than those that are items.
+
+    Whose items follow where they stand no further in, nobody knows.
+    """
+    if leads and leads[-1].hit is before and leads[-1].indent >= indent:
+        return []
+    return [each for each in leads if each.indent < indent]
+
+
+def _item(hits: Sequence[Hit], leads: Sequence[_Lead], marker: int) -> Joined:
+    """The last of some sentences of a list, whose marker is so long, with its lead-ins."""
+    item, start = hits[-1], leads[0].hit.start
+    text = "".join(each.text for each in hits if each.start >= start)
+    words = ""
+    for lead in leads:
+        said = lead.hit.text[lead.marker :].rstrip()[:-1]  # a colon ends what a negation denies
+        words = words.ljust(lead.hit.start - start + lead.marker) + said
     words = words.ljust(len(text) - len(item.text) + marker) + item.text[marker:]
-    return Joined(replace(item, start=first.start, text=text), words, "item")
+    return Joined(replace(item, start=start, text=text), words, "item")
 
 
 def _answered(question: Hit, following: Sequence[Hit]) -> Joined:
