@@ -3,6 +3,16 @@
 import pytest
 
 from milepost.testing import fake_index
+from milepost.verdicts import CheckResult
+
+
+def assert_in_place(found: CheckResult, text: str) -> None:
+    """What places and differences show stands there in the text."""
+    for place in found.places:
+        assert text[place.start : place.end] == place.text
+        for each in place.differences:
+            assert text[each.start : each.end] == each.text
+
 
 RULES = """House rules
 
@@ -37,11 +47,8 @@ The committee only pays for:
 def test_items_are_read_with_what_is_in_front_of_them(claim: str, verdict: str, item: str) -> None:
     found = fake_index({"d": RULES}).check(claim, min_score=0.0)
     assert found.verdict == verdict
-    for place in found.places:
-        assert place.text.rstrip().endswith(item)
-        assert RULES[place.start : place.end] == place.text
-        for each in place.differences:
-            assert RULES[each.start : each.end] == each.text
+    assert all(place.text.rstrip().endswith(item) for place in found.places)
+    assert_in_place(found, RULES)
 
 
 INNER = """The following are not allowed in the rooms:
@@ -74,8 +81,7 @@ Every room has one of these:
 def test_items_of_inner_lists(claim: str, verdict: str) -> None:
     found = fake_index({"d": INNER}).check(claim, min_score=0.0)
     assert found.verdict == verdict
-    for place in found.places:
-        assert INNER[place.start : place.end] == place.text
+    assert_in_place(found, INNER)
 
 
 def test_the_list_of_a_long_text() -> None:
@@ -140,7 +146,4 @@ Does the town have a theatre? Nobody has told us.
 def test_questions_are_read_with_their_answers(claim: str, verdict: str) -> None:
     found = fake_index({"d": QUESTIONS}).check(claim, min_score=0.0)
     assert found.verdict == verdict
-    for place in found.places:
-        assert QUESTIONS[place.start : place.end] == place.text
-        for each in place.differences:
-            assert QUESTIONS[each.start : each.end] == each.text
+    assert_in_place(found, QUESTIONS)

@@ -233,20 +233,20 @@ def is_crossed(claim: Reading, sentence: Reading) -> bool:
 def paired(claim: Reading, sentence: Reading) -> tuple[set[int], set[int]] | None:
     """Which items of the two lists of a sentence with "respectively" a claim has, if of both."""
     end = sentence.text.lower().find("respectively")
-    lists = [each for each in _lists(sentence) if each[-1].start < end]
+    lists = [each for each in _lists(sentence) if each[-1].start < end] if end > 0 else []
+    if len(lists) < 2:
+        return None
 
     def said(item: Word | Quantity) -> bool:
         if isinstance(item, Word):
             return bool(claim.find(item))
         return any(each.allows(item) for each in claim.quantities)
 
-    if len(lists) < 2:
-        return None
-    # What stands in front of a list may look like an item: "At that time, Kim and Lee were".
-    both = ([said(item) for item in reversed(each)] for each in (lists[0], lists[-1]))
-    held = list(zip(*both, strict=False))
-    one, other = ({at for at, each in enumerate(held) if each[side]} for side in (0, 1))
-    return (one, other) if one and other else None
+    # From the ends: what stands in front may look like an item, "At that time, Kim and Lee were".
+    both = zip(reversed(lists[0]), reversed(lists[-1]), strict=False)
+    held = [(at, said(one), said(other)) for at, (one, other) in enumerate(both)]
+    ones, others = {at for at, one, _ in held if one}, {at for at, _, other in held if other}
+    return (ones, others) if ones and others else None
 
 
 def _lists(sentence: Reading) -> list[list[Word | Quantity]]:

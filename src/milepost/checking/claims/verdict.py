@@ -218,7 +218,7 @@ def _is_about(claim: Reading, passage: Passage) -> bool:
 
 def _is_paired(claim: Reading, passage: Passage) -> bool:
     """Whether a passage says with "respectively" what belongs together, as no model reads it."""
-    return any(paired(claim, read(hit.text)) for hit in passage.hits)
+    return any(paired(claim, text) for text in _texts(passage))
 
 
 def _has_facts(claim: Reading, passage: Passage, said: Said) -> bool:

@@ -16,11 +16,9 @@ from milepost.types import Document
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = frozenset(
-    """
-    application/xhtml+xml text/html application/x-dtbook+xml text/x-oeb1-document
-    application/xml text/xml image/svg+xml
-    """.split()  # noqa: SIM905 - one name a line would hide the list
-)
+    ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document",
+     "application/xml", "text/xml", "image/svg+xml")
+)  # fmt: skip
 _SUFFIXES = (".xhtml", ".html", ".htm")
 _ELEMENT = re.compile(r"<(?:\w+:)?(item|itemref|rootfile)\b([^>]*)>")
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']([^\"']*)")
